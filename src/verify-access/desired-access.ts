@@ -1,5 +1,6 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
+import type { MemberDecision } from '../directory/guard/guard-store.ts';
 import { parseLink, refusalOf } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
@@ -40,9 +41,10 @@ export interface LeavingGroup extends ExpectedGroup {
   /**
    * State of the removal: the guard holds it, a person rejected it, it waits for its sync, or it was written and not seen yet;
    * `withAccount`: it is not written, because a person rejected the deactivation of the account of this deleted person;
+   * `withHeldAccount`: it is written with the deactivation of the account, which the guard holds;
    * `surplus`: the next reconcile finds it.
    */
-  state: 'held' | 'rejected' | 'pending' | 'withAccount' | 'unconfirmed' | 'surplus';
+  state: 'held' | 'rejected' | 'pending' | 'withAccount' | 'withHeldAccount' | 'unconfirmed' | 'surplus';
   /** Why the account must not be in the group; with the state `surplus` only. */
   reason?: string;
 }
@@ -95,6 +97,12 @@ function refusedText({ ref, text, marked }: ObservedResource, name: string): str
 
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
 
+/** State of a removal about which the guard has no item of its own, by the decision about the account. */
+const STATES_WITH_ACCOUNT: Partial<Record<MemberDecision, LeavingGroup['state']>> = {
+  rejected: 'withAccount',
+  follows: 'withHeldAccount',
+};
+
 /** Returns the groups that the user left at the source, whose removals are not written or not confirmed yet. */
 async function leavingOf(
   { outbox, drifts }: ReconcileScope,
@@ -111,7 +119,7 @@ async function leavingOf(
     ),
     outbox.guardStore.decisionsOfMembers([id]),
   ]);
-  const undecided = decision === 'rejected' ? 'withAccount' : 'pending';
+  const undecided = (decision && STATES_WITH_ACCOUNT[decision]) ?? 'pending';
   return found.map((group, index) => {
     const { core, id: platformId } = parseLink(group.text);
     const name = String(core?.displayName ?? group.ref);

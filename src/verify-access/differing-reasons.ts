@@ -40,23 +40,33 @@ export function becauseOf(facts: Facts): string {
   const refused = differs ? refusedGroups(wanted, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
-  const causes = [
+  const ofValues = [
     cause,
     unlinked?.kind === 'former' ? unlinked.why : undefined,
     closing && CLOSING_WORDS[closing],
     waitingText(wanted, reading),
     ...leaving.map(leavingText),
-    ...renaming.map(renamingText),
-    ...refused,
     leftByPolicyText(facts),
     hold,
   ].filter((text) => text !== undefined);
-  if (causes.length > 0) return `: ${causes.join('; ')}`;
+  const ofGroups = [...renaming.map(renamingText), ...refused];
   const command = `scim-bridge explain ${facts.person.ref}`;
+  // The state of a group that the person is to be in says nothing about values that are not written.
+  const isPartlyTold = ofValues.length === 0 && ofGroups.length > 0 && hasWaitingValues(facts);
+  const causes = [
+    ...ofValues,
+    ...ofGroups,
+    ...(isPartlyTold ? [`${command} tells what the other changes wait for`] : []),
+  ];
+  if (causes.length > 0) return `: ${causes.join('; ')}`;
   return isChangeWaiting(facts)
     ? `: ${command} tells what the change waits for`
     : `: no reason is stored, and ${command} tells more`;
 }
+
+/** Returns whether a value or the state of the account differs, and a sync is to come. */
+const hasWaitingValues = (facts: Facts): boolean =>
+  isChangeWaiting(facts) && facts.differences.some(({ name }) => name !== 'groups');
 
 /**
  * Returns that the policy of the target leaves the difference; undefined: it may be written, because a change waits, the account
@@ -91,6 +101,7 @@ const LEAVING_WORDS: Record<Exclude<LeavingGroup['state'], 'surplus'>, string> =
   rejected: 'a person rejected the removal from',
   held: 'the guard holds the removal from',
   pending: 'a removal waits to be applied, from',
+  withHeldAccount: 'the removal is written with the held deactivation, from',
   withAccount: 'the membership stays with the account, in',
   unconfirmed: 'the platform answered success to the removal and still has the person, in',
 };

@@ -25,7 +25,7 @@ export type Permission = 'allowed' | 'held' | 'rejected';
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
 /** Reply of guard_leavers.lua about the removal of one member; its header explains the values. */
-type MemberDecision = 'stays' | 'follows' | 'rejected' | 'waits';
+export type MemberDecision = 'stays' | 'follows' | 'rejected' | 'waits';
 
 /** Counts of each kind within the window, and the totals that percentages refer to (guard_counts.lua). */
 export interface GuardCounts {

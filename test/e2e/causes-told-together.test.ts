@@ -1,0 +1,42 @@
+// Tests what verify-access, explain and sync tell while several causes keep changes of a person from the platform.
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+let place: Place;
+let ann: string;
+let north: string;
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
+  ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  north = await place.idp.createGroup('north', [bob]);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const run = (...words: string[]) => place.commands.run(...words);
+
+test('the guard holds the deactivation of a deleted person → verify-access says that the removals from groups are written with it', async () => {
+  const { text } = await run('verify-access', BOB);
+  expect(text).toContain(
+    'the guard holds the deactivation; the removal is written with the held deactivation',
+  );
+  expect(text).not.toContain('a removal waits to be applied');
+});
+
+const refuse = (...rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
+
+test('a group of a person is refused and a value of the person waits → verify-access does not give the group as the only cause', async () => {
+  await refuse({ method: 'PATCH', path: '/Groups/', status5xx: { status: 403 } });
+  await place.idp.patch(`/Groups/${north}`, { op: 'add', path: 'members', value: [{ value: ann }] });
+  await place.idle();
+  await place.stopApps();
+  await place.start('api');
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann New' });
+  const { text } = await run('verify-access', ANN);
+  expect(text).toContain('the group north needs a person (Forbidden: ');
+  expect(text).toContain(`; scim-bridge explain User:${ann} tells what the other changes wait for`);
+}, 60_000);
