@@ -22,10 +22,16 @@ export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
     },
   });
 
-/** Returns the message of a log line with its reason; undefined for events that the command reports itself. */
+/** Returns the message of a log line, with the ref of the resource and the reason if it has them; undefined for events that the command reports itself. */
 function logText(line: string): string | undefined {
-  const entry = JSON.parse(line) as { msg?: string; reason?: string; err?: { message?: string } };
+  const entry = JSON.parse(line) as {
+    msg?: string;
+    ref?: string;
+    reason?: string;
+    err?: { message?: string };
+  };
   if (REPORTED_BY_COMMAND.has(entry.msg)) return undefined;
   const reason = entry.reason ?? entry.err?.message;
-  return `${entry.msg ?? ''}${reason === undefined ? '' : `: ${reason}`}`;
+  const subject = entry.ref === undefined ? '' : `${entry.ref}: `;
+  return `${subject}${entry.msg ?? ''}${reason === undefined ? '' : `: ${reason}`}`;
 }

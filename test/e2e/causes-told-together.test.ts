@@ -40,3 +40,11 @@ test('a group of a person is refused and a value of the person waits → verify-
   expect(text).toContain('the group north needs a person (Forbidden: ');
   expect(text).toContain(`; scim-bridge explain User:${ann} tells what the other changes wait for`);
 }, 60_000);
+
+test('the platform refuses a call of sync → standard error names the resource', async () => {
+  await refuse({ method: 'PATCH', path: '/Users/', status5xx: { status: 401 } });
+  const { errors } = await run('sync', ANN);
+  expect(errors).toContain(
+    `User:${ann}: platform failed, trying again: PATCH /api/scim/v2/Users/{id} answered 401`,
+  );
+}, 60_000);
