@@ -6,7 +6,7 @@ import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { failingMembership, needsPerson, sideText, TRIED_AGAIN } from './membership-reasons.ts';
-import { redisRefusalOf } from './pending-reasons.ts';
+import { noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
 import { isSettledValue } from './value-reasons.ts';
 
 /** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */
@@ -59,10 +59,10 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
       return `A change of ${name} waits because ${
         facts.hold
           ? `all writes to ${target} are on hold`
-          : facts.breaker
-            ? obstacleText(target, facts.breaker)
-            : redisRefusalOf(facts.fleet)
-              ? 'Redis takes no writes'
+          : redisRefusalOf(facts.fleet)
+            ? 'Redis takes no writes'
+            : facts.breaker && !noWorkerOf(facts)
+              ? obstacleText(target, facts.breaker)
               : 'no worker runs: start one'
       }.`;
     case 'needsPerson':

@@ -48,3 +48,11 @@ test('the platform refuses a call of sync → standard error names the resource'
     `User:${ann}: platform failed, trying again: PATCH /api/scim/v2/Users/{id} answered 401`,
   );
 }, 60_000);
+
+test('no worker runs and the last calls failed → explain says first that no worker runs, then which calls failed', async () => {
+  const [{ summary, reasons }] = (await run('explain', ANN, '--json')).json;
+  expect(summary).toBe(`A change of ${ANN} waits because no worker runs: start one.`);
+  expect(reasons).toContainEqual(
+    expect.stringMatching(/The target main (refuses the key \(401\)|answers PATCH with 401)/),
+  );
+});
