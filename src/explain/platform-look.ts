@@ -192,9 +192,10 @@ function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolea
   // A pending new name of a group is no difference of the person: the memberships tell it (memberships.ts).
   const isOnItsWay = (entry: PlanEntry): boolean =>
     isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
-  // In a look at a group: an entry about the account of a member. It is no difference of the group; the entry of the membership tells
-  // an account that is gone.
-  const isOfMember = (entry: PlanEntry): boolean => !isPerson && entry.kind === 'User';
+  // In a look at a group: an entry about the account of a member, or about a definition for its values. It is no difference of the
+  // group; the entry of the membership tells an account that is gone.
+  const isOfMember = ({ kind, action }: PlanEntry): boolean =>
+    !isPerson && (kind === 'User' || action === 'defineAttribute');
   // The person is wanted and the account is gone: a run makes or links another one (NEWLY_LINKED), or a conflict prevents that.
   const isUnmade = ({ action, kind, attribute }: PlanEntry): boolean =>
     isGone &&
