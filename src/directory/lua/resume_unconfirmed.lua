@@ -1,5 +1,5 @@
 -- Resumes removals of a user from groups when the account of the user is found. `key` and `p`: keys.lua.
--- NEEDS marks, pending_groups, signs
+-- NEEDS marks, pending_groups, signs, sought_account
 
 -- Makes the unconfirmed removals of the user pending again if the account was still to be found: after a restore, or a create
 -- without answer. Call it before the new link is stored. The user is that of the call (`p.ref`, `p.id`).
@@ -9,11 +9,7 @@ local function resume_unconfirmed()
   for index = 1, #signs, 2 do
     if signs[index + 1] == UNCONFIRMED_REMOVAL then groups[#groups + 1] = signs[index] end
   end
-  if #groups == 0 then return end
-  local former = redis.call('HGET', key('links', p.target), p.ref)
-  local known = former and cjson.decode(former) or {}
-  local was_sought = not known.id and (known.tried or known.mayExist)
-  if not was_sought then return end
+  if #groups == 0 or not is_account_sought(p.target, p.ref) then return end
   for _, group in ipairs(groups) do
     set_removal(group, p.id, TO_REMOVE)
     mark('Group:' .. group, EDIT)

@@ -9,12 +9,24 @@
 --        'kept'    removals    not written: become kept ones (lua/signs.lua)
 --        'unseen'  removals    written, and the answer does not show it: become unconfirmed ones
 --                  additions   the same: cleared
+--        'sought'  removals    the account of the user is still to be found: become unconfirmed ones. They stay pending if it was
+--                              found since the caller looked, or a sync of the user is to come, which may find it
 --        'left'    both        the policy leaves them out: cleared. Additions that were never sent stay in `unsentMembers`
 --        'moot'    removals    there is nothing to remove: end with the guard's decisions about them
---      After 'unseen' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the platform tells
+--      After 'unseen', 'sought' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the platform tells
 --      times of change
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
--- NEEDS log, pending_groups
+-- NEEDS log, pending_groups, sought_account
+local SIGN_AFTER = { kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL, sought = UNCONFIRMED_REMOVAL }
+
+-- Returns whether the removal stays pending, because the account of the user was found or may be found by a sync to come. Judged in
+-- this script, because a sync that links the account makes only unconfirmed removals pending again (lua/resume_unconfirmed.lua).
+local function stays_pending(user)
+  if p.ending ~= 'sought' then return false end
+  local user_ref = 'User:' .. user
+  return redis.call('HEXISTS', key('marks', p.target), user_ref) == 1 or not is_account_sought(p.target, user_ref)
+end
+
 -- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -24,10 +36,10 @@ redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
 -- The sign that replaces the one of a removal; nil: the pending membership is cleared.
-local SIGN_AFTER = { kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL }
 local new_sign = nil
 if is_removal then new_sign = SIGN_AFTER[p.ending] end
-if p.ending == 'unseen' or p.ending == 'left' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
+local READS_MEMBERS_NEXT = { unseen = true, sought = true, left = true }
+if READS_MEMBERS_NEXT[p.ending] then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 if p.sign == TO_ADD then
   call_with('SREM', key('takenOutMembers', p.target .. ':' .. p.group), p.users)
   if p.ending ~= 'left' then call_with('SREM', key('unsentMembers', p.target .. ':' .. p.group), p.users) end
@@ -39,7 +51,7 @@ for _, user in ipairs(p.users) do
   -- removals.
   local is_kept_or_unconfirmed = sign == KEPT_REMOVAL or sign == UNCONFIRMED_REMOVAL
   local ends_too = is_kept_or_unconfirmed and is_removal and p.ending ~= 'kept'
-  if sign == p.sign or ends_too then
+  if (sign == p.sign or ends_too) and not stays_pending(user) then
     cleared = cleared + 1
     if p.ending == 'moot' then
       end_decided_removal(p.target, p.group, user)

@@ -97,12 +97,6 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
-  /** Returns for each resource whether it has a mark. */
-  async function areMarked(refs: readonly Ref[]): Promise<boolean[]> {
-    const marks = refs.length === 0 ? [] : await redis.hmget(keys.key('marks', target), ...refs);
-    return marks.map((mark) => mark !== null);
-  }
-
   /** Returns since when the oldest of the resources with a mark has it, in Unix milliseconds; undefined: none has a mark. */
   async function pendingSince(refs: readonly Ref[]): Promise<number | undefined> {
     const marks = refs.length === 0 ? [] : await redis.hmget(keys.key('marks', target), ...refs);
@@ -256,7 +250,6 @@ export function createOutbox(
     mark,
     marked,
     isMarked,
-    areMarked,
     pendingSince,
     countNew,
     deactivations,

@@ -220,18 +220,21 @@ export function createWork(
    * @param ending `kept`: removals that were rejected or are of protected users get the sign `r` and are not cleared. `unseen`:
    *   the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members. `moot`:
    *   removals end with the guard's decisions about them, because there is nothing to remove. `left`: the policy leaves these
-   *   additions out, and those that were never sent stay known as such (`unsentMembers`)
+   *   additions out, and those that were never sent stay known as such (`unsentMembers`). `sought`: the account of the users is
+   *   still to be found, so removals get the sign `u`, but not those of users who are linked by now or whose sync is to come
+   * @returns number of pending memberships that ended or got another sign
    * @throws LeaseLost
    */
   async function ackMembers(
     work: DueWork,
     sign: '+' | '-',
     users: string[],
-    ending?: 'kept' | 'unseen' | 'moot' | 'left',
-  ): Promise<void> {
+    ending?: 'kept' | 'unseen' | 'moot' | 'left' | 'sought',
+  ): Promise<number> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag] = await runFor(work, 'ack_members', { ...args, ending });
+    const [tag, count] = await runFor(work, 'ack_members', { ...args, ending });
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+    return Number(count);
   }
 
   /**

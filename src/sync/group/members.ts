@@ -83,17 +83,10 @@ export async function removeMembers(
  * the sync that links an account makes them pending again (save_link.lua). The removals of all others wait.
  * @returns number of users whose removal became unconfirmed
  */
-async function leaveSought({ links, outbox, target, work }: SyncContext, users: string[]): Promise<number> {
+async function leaveSought({ outbox, work }: SyncContext, users: string[]): Promise<number> {
   let count = 0;
-  for (const portion of inPortions(users, MEMBERS_PER_READ)) {
-    const refs = portion.map((user) => refOf('User', user));
-    const marked = await outbox.areMarked(refs);
-    // Read behind the marks: a sync that ended since the links were read may have linked an account.
-    const found = await links.getMany(target.name, refs);
-    const left = portion.filter((_, index) => !marked[index] && found[index]?.id === undefined);
-    if (left.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, left, 'unseen');
-    count += left.length;
-  }
+  for (const portion of inPortions(users, MEMBERS_PER_READ))
+    count += await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, portion, 'sought');
   return count;
 }
 

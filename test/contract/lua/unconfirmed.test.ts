@@ -1,5 +1,6 @@
 // Tests member changes whose answer shows no members: a removal keeps its sign until a read confirms it, and the next reconcile
 // reads the members.
+import { toLinkText, type Link } from '../../../src/directory/outbox/links.ts';
 import { hashOfLink, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
 import type { RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
@@ -76,5 +77,33 @@ it('a removal whose worker lost its lease before the acknowledgement stays pendi
   const work = await store.begun(GROUP);
   await store.redis.del(store.keys.key('lease', `main:${GROUP}`));
   await expect(store.outbox.ackMembers(work, '-', [ADA], 'unseen')).rejects.toThrow();
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
+});
+
+/** The source removes Ada, whose link was replaced by this one, from the group. @returns the number of removals that are unconfirmed */
+async function removeSought(link: Link): Promise<number> {
+  await store.redis.hset(store.keys.key('links', 'main'), `User:${ADA}`, toLinkText(link));
+  await store.members(G, drop(ADA));
+  const work = await store.begun(GROUP);
+  return store.outbox.ackMembers(work, '-', [ADA], 'sought');
+}
+
+it('a removal of a user whose account is still to be found becomes unconfirmed, and pending again with the link', async () => {
+  expect(await removeSought({ mayExist: {} })).toBe(1);
+  expect(await unconfirmed()).toEqual([ADA]);
+  await store.outbox.mark([`User:${ADA}`], 'edit');
+  const work = await store.begun(`User:${ADA}`);
+  await store.outbox.save(work, { id: 'p-new' }, { linked: true });
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
+});
+
+it('a removal of a user whose account was found right before it would become unconfirmed stays pending', async () => {
+  expect(await removeSought({ id: 'p-new' })).toBe(0);
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
+});
+
+it('a removal of a user whose account a sync to come may find stays pending', async () => {
+  await store.outbox.mark([`User:${ADA}`], 'edit');
+  expect(await removeSought({ mayExist: {} })).toBe(0);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
 });
