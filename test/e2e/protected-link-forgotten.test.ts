@@ -31,3 +31,23 @@ test('links forget of a protected person leaves account and groups, also after t
   expect((await place.commands.run('exceptions')).text).toContain('No exceptions');
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('No dead letters');
 }, 60_000);
+
+test('links forget of a protected person, who is then deleted at the source → a reconcile after the protection ended closes the account', async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: [ANN] };
+  });
+  expect((await place.commands.run('links', 'forget', ANN)).code).toBe(0);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: [] };
+  });
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await place.platform.user(ANN)).toMatchObject({ active: false, groups: [] });
+}, 60_000);
