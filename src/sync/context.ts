@@ -67,7 +67,7 @@ export interface SyncContext {
   outbox: Outbox;
   links: Links;
   /** Desired state of other resources: read only. */
-  directory: Pick<Directory, 'get' | 'lookup' | 'identifies' | 'groupsOf'>;
+  directory: Pick<Directory, 'get' | 'lookup' | 'identifies' | 'groupsOf' | 'tombstone'>;
   clock: Clock;
   logger: Logger;
   /** Options of every platform call: abort signal, correlation id of the push, and whether the call is urgent. */

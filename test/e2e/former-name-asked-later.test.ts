@@ -93,6 +93,24 @@ test.each(['deleted at the source', 'out of scope'])(
   60_000,
 );
 
+test('a person is to get the former userName of a leaver whose closing is still pending → plan and sync --dry-run tell a rename', async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.commands.run('hold', '--by', 'olga');
+  await rename(ann, 'ann.new@acme.example');
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await rename(bob, ANN);
+  const plan = await place.commands.run('plan');
+  expect([plan.code, plan.text]).toEqual([2, expect.stringContaining('1 to deactivate, 1 to update')]);
+  const dryRun = await place.commands.run('sync', `User:${bob}`, '--dry-run');
+  expect(dryRun.text.replaceAll(/\s+/g, ' ')).toContain(`would write: update ${ANN}`);
+  await place.commands.run('release');
+  await place.idle();
+  expect(await accountOf(`ext-${BOB}`)).toMatchObject({ active: true, userName: ANN });
+}, 60_000);
+
 test('a person gets the userName that a leaver had at last → the closed account keeps it, and a dead letter tells', async () => {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);

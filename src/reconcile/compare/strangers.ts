@@ -31,10 +31,15 @@ export interface Namesake {
    * a sync of the user is pending: the user may be back.
    */
   keepsName?: boolean;
-  /** Whether the account is closed, so that the sync of the user who left gives up a former userName (sync/names/former-name.ts). */
+  /**
+   * Whether the account is closed, or a pending sync closes it, so that the sync of the user who left gives up a former userName
+   * (sync/names/former-name.ts).
+   */
   mayGiveUpName?: boolean;
   /** As in the link. */
   hasFormerName?: true | undefined;
+  /** As in the link. */
+  basis?: string | undefined;
   /** Whether the user is protected. */
   isProtected?: boolean;
   /** Whether the pending sync of the user who left closes the account. */
@@ -89,8 +94,11 @@ export function formerAccount(
         former: ref,
         keepsName: isNeverRenamed(link) && !marked,
         // Only the name of the link is given up, not one that somebody gave to the account by hand.
-        mayGiveUpName: isClosed && fold(String(link.core?.userName)) === fold(userName),
+        mayGiveUpName:
+          (isClosed || (isClosing && !link.condition)) &&
+          fold(String(link.core?.userName)) === fold(userName),
         hasFormerName: link.hasFormerName,
+        basis: link.basis,
         isProtected: link.condition?.reason === 'Protected',
         isClosing,
       };

@@ -18,9 +18,16 @@ export function noteFormerName({ link, work }: SyncContext): void {
     else delete link.hasFormerName;
     return;
   }
-  // The basis begins with the version that was synced last (lua/basis.lua); after the sync of the deletion it is 0.
-  const synced = Number.parseInt(link.basis ?? '0', 10);
-  if (deletedVersion !== undefined && synced !== 0 && synced !== deletedVersion) link.hasFormerName = true;
+  if (isDeletedUnsynced(link.basis, deletedVersion)) link.hasFormerName = true;
+}
+
+/**
+ * Returns whether the last change before the deletion was not synced, and the deletion was not either.
+ * @param basis begins with the version that was synced last (lua/basis.lua); after the sync of the deletion it is 0
+ */
+function isDeletedUnsynced(basis = '0', deletedVersion?: number): boolean {
+  const synced = Number.parseInt(basis, 10);
+  return deletedVersion !== undefined && synced !== 0 && synced !== deletedVersion;
 }
 
 /**
@@ -64,23 +71,29 @@ export async function askForFormerName(
     { kind: 'delete', ref },
   ]);
   if (held.includes(true) || !(await outbox.isAtRest(ref))) return;
-  if (!(await isFormerName(directory, ref, { userName, hasFormerName: link.hasFormerName }))) return;
+  if (!(await isFormerName(directory, ref, { ...link, userName }))) return;
   asking.askedForName = userName;
   await outbox.mark([ref], 'edit', work.request);
 }
 
 /**
- * Returns whether the userName of a leaver's closed account is a former one, which the sync of the leaver gives up.
- * @param account `hasFormerName` as in the link, which counts if the leaver has no record
+ * Returns whether the userName of a leaver's account is a former one, which the sync of the leaver gives up once the account is closed.
+ * @param account `hasFormerName` and `basis` as in the link, which count if the leaver has no record
  */
 export async function isFormerName(
   directory: SyncContext['directory'],
   leaver: Ref,
-  { userName, hasFormerName }: { userName: string; hasFormerName?: true | undefined },
+  {
+    userName,
+    hasFormerName,
+    basis,
+  }: { userName: string; hasFormerName?: true | undefined; basis?: string | undefined },
 ): Promise<boolean> {
-  const record = await directory.get('User', parseRef(leaver).id);
+  const { id } = parseRef(leaver);
+  const record = await directory.get('User', id);
   // A person out of scope may have been renamed since the closing.
-  return record ? isOtherName(record.text, userName) : hasFormerName === true;
+  if (record) return isOtherName(record.text, userName);
+  return hasFormerName === true || isDeletedUnsynced(basis, (await directory.tombstone(id))?.version);
 }
 
 /** Returns whether the record has another userName. A damaged record tells none. */
