@@ -219,10 +219,56 @@ describe('a create that was carried out', () => {
     place = await openPlace({});
     const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
     await place.idp.send('DELETE', `/Users/${ann}`);
-    await startLater(125_000);
+    await startLater(20 * 60_000);
     await place.idle();
     expect((await place.commands.run('status')).code).toBe(0);
+    expect((await place.commands.run('links', 'list')).text).not.toContain(ann);
   }, 60_000);
+
+  it('an account that lists show only minutes after its deletion at the source is closed by a reconcile, and until then nothing needs a person', async () => {
+    place = await openPlace({ target: { users: { activation: 'immediate' } } });
+    const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), {
+      staleReadsMs: 60_000,
+    });
+    await place.idp.send('DELETE', `/Users/${ann}`);
+    await startLater(125_000);
+    await place.idle();
+    expect((await place.platform.user(ANN))?.active).toBe(true);
+    expect((await place.commands.run('status')).code).toBe(0);
+    expect((await place.commands.run('explain', `User:${ann}`)).text).toContain('looked at again by itself');
+    await place.platform.control('PATCH', '/faults', { staleReadsMs: 0, rules: [] });
+    expect((await place.commands.run('reconcile', '--yes')).code).toBe(0);
+    await eventually('closed', async () => (await place.platform.user(ANN))?.active === false);
+    expect(await lettersOf()).toEqual([]);
+  }, 60_000);
+
+  it.each([
+    ['with externalIds', {}, { externalId: 'ext-other' }, 2],
+    ['without externalIds', { externalId: undefined }, { externalId: undefined }, 1],
+  ])(
+    'the person is renamed, and another person gets the userName that was sent → each has one account with the own values (people %s)',
+    async (_, own, others, lookUps) => {
+      place = await openPlace({});
+      const ann = await loseCreate(
+        'Users',
+        'dropAfter',
+        () => place.idp.createUser(ANN, { displayName: 'Ann Able', ...own }),
+        { lookUps },
+      );
+      await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'userName', value: 'eve@acme.example' });
+      await place.idp.createUser(ANN, { displayName: 'Ann Baker', ...others });
+      await place.start('worker');
+      await place.idle();
+      const { users } = await place.platform.state();
+      const made = users.filter(({ displayName }) => displayName?.startsWith('Ann'));
+      expect(made.map((user) => [user.userName, user.displayName, user.active]).toSorted()).toEqual([
+        [ANN, 'Ann Baker', true],
+        ['eve@acme.example', 'Ann Able', true],
+      ]);
+      expect(await lettersOf()).toEqual([]);
+    },
+    60_000,
+  );
 });
 
 /** Returns the SCIM id of an account that the bridge does not manage. */
