@@ -14,7 +14,8 @@
 --      coalesceMs: time for which such a group collects users before its sync
 --      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
 --      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
--- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log
+-- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log | {"taken"}: the same, because another
+--        resource was linked to platformId since the sync looked; the lease ends, so that nothing of this sync is stored later
 -- NEEDS forget_link, groups, guard_items, links, log, marks, pending_groups, resume_unconfirmed
 
 -- A sync of a group reads all its pending members, so the more there are, the longer it collects: COLLECT_MS milliseconds for
@@ -42,10 +43,23 @@ local function end_removals_of_former_account()
   if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.target) end
 end
 
+-- Returns whether another resource is linked to the platform id. Two syncs that find the same unlinked account may both want it.
+local function is_linked_to_other()
+  local holder = ref_linked_to(p.target, p.kind .. ':' .. p.platformId)
+  if not holder or holder == p.ref or holder == p.takenFrom then return false end
+  -- The reverse link may be out of date.
+  local is_read, known = pcall(cjson.decode, redis.call('HGET', key('links', p.target), holder) or '{}')
+  return is_read and known.id == p.platformId
+end
+
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
+if p.platformId and is_linked_to_other() then
+  redis.call('DEL', lease)
+  return { 'taken' }
+end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 if p.platformId and p.kind == 'User' then resume_unconfirmed() end

@@ -145,7 +145,10 @@ export function createWork(
     } while (cursor !== '0');
   }
 
-  /** Saves the link and renews the lease. @throws LeaseLost */
+  /**
+   * Saves the link and renews the lease.
+   * @throws LeaseLost, also when another resource was linked to the account or group meanwhile: the next sync looks it up again
+   */
   async function save(work: DueWork, link: Link, options: SaveOptions = {}): Promise<void> {
     if (options.rewriteMemberships && work.kind === 'Group')
       await rewriteMembers(work, options.isNew === true);
@@ -169,6 +172,7 @@ export function createWork(
       resumed: options.resumed,
     };
     const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
+    if (tag === 'taken') throw new LeaseLost(`another resource is linked to what ${work.ref} was to get`);
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
     work.storedId = link.id;
   }

@@ -37,6 +37,19 @@ describe('links and pending memberships', () => {
     expect([...(await store.marks()).keys()]).toEqual([USER]);
   });
 
+  it('of two syncs that found the same unlinked account, the first is linked to it, and the second stores nothing', async () => {
+    await store.putUser(CAT, { userName: 'cat' });
+    await store.putUser(DAN, { userName: 'dan' });
+    const first = await store.begun(`User:${CAT}`);
+    const second = await store.begun(`User:${DAN}`);
+    await store.outbox.save(first, { id: 'p-found' }, { linked: true });
+    await expect(store.outbox.save(second, { id: 'p-found' }, { linked: true })).rejects.toThrow('another');
+    await expect(store.outbox.save(second, { id: 'p-found' })).rejects.toThrow('lost the lease');
+    await expect(store.state.links.holderOf('main', 'User', 'p-found')).resolves.toBe(`User:${CAT}`);
+    await expect(store.state.links.get('main', `User:${DAN}`)).resolves.toEqual({});
+    expect([...(await store.marks()).keys()]).toContain(`User:${DAN}`);
+  });
+
   it('a sync that was running when its link was forgotten does not store the link again', async () => {
     await store.outbox.mark([USER], 'edit');
     const running = await store.begun(USER);
@@ -51,7 +64,7 @@ describe('links and pending memberships', () => {
     await store.outbox.mark([USER, `User:${BOB}`], 'edit');
     const former = await store.begun(USER);
     const heir = await store.begun(`User:${BOB}`);
-    await store.outbox.save(heir, { id: `p-${ADA}` }, { linked: true });
+    await store.outbox.save(heir, { id: `p-${ADA}` }, { linked: true, takenFrom: USER });
     await store.outbox.ack(former, { id: `p-${ADA}` }, { kind: 'synced', forget: true });
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
   });
