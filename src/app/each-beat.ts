@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { BEAT_MS } from '../directory/fleet/fleet-store.ts';
 import type { Releasers } from '../support/releasers.ts';
+import { startRounds } from '../support/rounds.ts';
 import type { AppDeps } from './parts.ts';
 
 /** Runs a check after each new connection to Redis and every five seconds, until the service stops. @param check never rejects */
@@ -10,18 +11,15 @@ export function checkEachBeat(
   name: string,
   check: () => Promise<void>,
 ): void {
-  const stopping = new AbortController();
   const onReady = (): void => void check();
   redis.on('ready', onReady);
+  const round = async (): Promise<number> => {
+    await check();
+    return BEAT_MS;
+  };
+  const stop = startRounds(clock, round, BEAT_MS);
   releasers.add(name, () => {
-    stopping.abort();
+    void stop();
     redis.off('ready', onReady);
   });
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(BEAT_MS, stopping.signal);
-      if (!stopping.signal.aborted) await check();
-    }
-  };
-  void run();
 }

@@ -36,8 +36,7 @@ export function buildEvents(
   });
   const feeds = streams.map(({ feed }) => feed);
   // In every role, so that expiry does not depend on which processes run.
-  const expiry = startExpiry(parts, feeds);
-  releasers.add('events', expiry.stop);
+  releasers.add('events', startExpiry(parts, feeds));
   for (const { settings, stream, feed } of streams) {
     const { connection } = feed;
     if (!worker || settings.push === null) continue;

@@ -5,6 +5,7 @@ import { createHistoryStore, type HistoryNote } from '../directory/history/histo
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { total } from '../support/counted.ts';
+import { startRounds } from '../support/rounds.ts';
 import { settledWithin } from '../support/within.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './targets.ts';
@@ -20,12 +21,10 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
   const { clock, config, releasers } = parts;
   const store = createHistoryStore(parts, config.redis);
   const takeCounts = countsSince(tallies);
-  const stopping = new AbortController();
-  const { signal } = stopping;
 
-  async function note(): Promise<void> {
+  async function note(signal?: AbortSignal): Promise<void> {
     const isChosen = await store.note(takeCounts());
-    if (!isChosen || signal.aborted) return;
+    if (!isChosen || !signal || signal.aborted) return;
     const levels = Object.keys(config.targets).map(async (name): Promise<HistoryNote<'target'>> => {
       const backlogs = [...outboxesOf(states, name).values()].map((outbox) => outbox.backlog());
       return { kind: 'target', name, values: levelsOf(await Promise.all(backlogs)) };
@@ -33,20 +32,18 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
     await store.note(await Promise.all(levels));
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      // Ignored, because the Redis client logs that Redis does not answer.
-      await note().catch(() => undefined);
-      await clock.sleep(NOTE_MS, signal);
-    }
-    // The stop ended the sleep; the counts since the last interval are still stored.
-    await note().catch(() => undefined);
-  }
-
-  const running = run();
+  const stop = startRounds(clock, async (signal) => {
+    // Ignored, because the Redis client logs that Redis does not answer.
+    await note(signal).catch(() => undefined);
+    return NOTE_MS;
+  });
   releasers.add('history', async () => {
-    stopping.abort();
-    await settledWithin(clock, running, LAST_MS);
+    // The counts since the last round are still stored.
+    await settledWithin(
+      clock,
+      stop().then(() => note()),
+      LAST_MS,
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 // Replaces secrets of the settings when their files change, so that a rotation needs no restart. No other file changes the
 // settings object. Readers take a secret from the object at each use; others are told by `onChange`.
 import { readFile } from 'node:fs/promises';
+import { startRounds } from '../support/rounds.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { firstPerPath } from './faults.ts';
@@ -35,7 +36,6 @@ export function watchSecretFiles(
   onChange: () => void,
 ) {
   const { clock, logger } = deps;
-  const stopping = new AbortController();
   /** Path of a setting → the problem that was logged last. */
   const reported = new Map<string, string>();
 
@@ -84,21 +84,11 @@ export function watchSecretFiles(
     return usable.length > 0;
   }
 
-  async function watch(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(POLL_MS, stopping.signal);
-      if (!stopping.signal.aborted) await look();
-    }
-  }
-
-  const watching = config.secretFiles.length > 0 ? watch() : Promise.resolve();
-  return {
-    look,
-    stop: async (): Promise<void> => {
-      stopping.abort();
-      await watching;
-    },
+  const round = async (): Promise<number> => {
+    await look();
+    return POLL_MS;
   };
+  return { look, stop: startRounds(clock, round, POLL_MS) };
 }
 
 /** Returns the faults by path that the settings would have with the changed secrets. */

@@ -1,4 +1,5 @@
 // Deletes expired events of all connections periodically, and logs dropped events.
+import { startRounds } from '../support/rounds.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
@@ -6,11 +7,11 @@ import type { Feed } from './feed.ts';
 /** Interval at which expired events are deleted. */
 const EXPIRE_MS = 60_000;
 
+/** Starts the work. @returns a function that stops it */
 export function startExpiry(
   { clock, logger }: { clock: Clock; logger: Logger },
   feeds: readonly Feed[],
-): { stop: () => Promise<void> } {
-  const stopping = new AbortController();
+): () => Promise<void> {
   /** By connection: how many events were deleted before delivery since the first event, as last read. */
   const lastDropped = new Map<string, number>();
 
@@ -24,19 +25,9 @@ export function startExpiry(
     logger.warn(fields, 'events were dropped: the receiver takes fewer events than there are changes');
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      // Unavailability of Redis is logged by its connection; the next run repeats the work.
-      for (const feed of feeds) await expireAndLog(feed).catch(() => undefined);
-      await clock.sleep(EXPIRE_MS, stopping.signal);
-    }
-  }
-
-  const running = feeds.length > 0 ? run() : Promise.resolve();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  return startRounds(clock, async () => {
+    // Unavailability of Redis is logged by its connection; the next round repeats the work.
+    for (const feed of feeds) await expireAndLog(feed).catch(() => undefined);
+    return EXPIRE_MS;
+  });
 }

@@ -1,7 +1,7 @@
 // Posts the events of one connection to its receiver in order. Only one process at a time posts, the one with the lease in
 // Redis; the others check periodically whether the lease is free.
 import { backoffMs } from '../support/backoff.ts';
-import { startRounds } from '../support/rounds.ts';
+import { loggedRound, startRounds } from '../support/rounds.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { EventStream } from '../directory/logs/event-stream.ts';
@@ -79,11 +79,12 @@ export function startPush(
     return tokens.length > 0 ? 0 : IDLE_MS;
   }
 
+  const failure = { failedMs: STANDBY_MS, message: 'events cannot be read: tried again' };
+  const stop = startRounds(deps.clock, loggedRound(logger, round, failure));
   return {
-    stop: startRounds(deps, round, {
-      failedMs: STANDBY_MS,
-      message: 'events cannot be read: tried again',
-      end: () => stream.resign(leaseHolder),
-    }),
+    stop: async (): Promise<void> => {
+      await stop();
+      await stream.resign(leaseHolder).catch(() => undefined);
+    },
   };
 }

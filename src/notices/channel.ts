@@ -9,7 +9,7 @@ import type {
   NoticeSubject,
 } from '../directory/notice-store.ts';
 import { backoffMs } from '../support/backoff.ts';
-import { startRounds } from '../support/rounds.ts';
+import { loggedRound, startRounds } from '../support/rounds.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import { conditionsOf, placesOf } from './conditions.ts';
@@ -167,11 +167,12 @@ export function startNoticeChannel(
     return message ? send(message, signal) : checkMs();
   }
 
+  const failure = { failedMs: STANDBY_MS, message: 'notices cannot be read: tried again' };
+  const stop = startRounds(clock, loggedRound(logger, round, failure));
   return {
-    stop: startRounds({ clock, logger }, round, {
-      failedMs: STANDBY_MS,
-      message: 'notices cannot be read: tried again',
-      end: () => lease.resign(holder),
-    }),
+    stop: async (): Promise<void> => {
+      await stop();
+      await lease.resign(holder).catch(() => undefined);
+    },
   };
 }

@@ -1,44 +1,52 @@
-// Runs work in rounds until it is stopped. A failed round does not end the rounds.
+// Runs work in rounds until it is stopped.
 import type { Logger } from './logger.ts';
 import type { Clock } from './sources.ts';
 
+/** Does one round and returns the wait before the next one, milliseconds. The signal aborts at the stop. */
+export type Round = (signal: AbortSignal) => Promise<number>;
+
 /**
  * Starts the rounds.
- * @param round does one round and returns the wait before the next one, milliseconds; its signal aborts at the stop
- * @param options.failedMs wait after a failed round, milliseconds
- * @param options.message logged for the first failure in a row
- * @param options.end called after the last round; its errors are ignored
- * @returns a function that ends the rounds
+ * @param round must not reject
+ * @param firstMs wait before the first round, milliseconds
+ * @returns a function that ends the rounds; it resolves when a running round has ended
  */
-export function startRounds(
-  { clock, logger }: { clock: Clock; logger: Logger },
-  round: (signal: AbortSignal) => Promise<number>,
-  options: { failedMs: number; message: string; end: () => Promise<unknown> },
-): () => Promise<void> {
+export function startRounds(clock: Clock, round: Round, firstMs = 0): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
 
   async function run(): Promise<void> {
-    let isFailing = false;
-    while (!signal.aborted) {
-      let waitMs = options.failedMs;
-      try {
-        waitMs = await round(signal);
-        isFailing = false;
-      } catch (error) {
-        // Only the first of several failures in a row is logged.
-        if (!isFailing) logger.warn({ reason: (error as Error).message }, options.message);
-        isFailing = true;
-      }
-      // Ends at once when the rounds are stopped; never rejects.
-      await clock.sleep(waitMs, signal);
-    }
-    await options.end().catch(() => undefined);
+    if (firstMs > 0) await clock.sleep(firstMs, signal);
+    while (!signal.aborted) await clock.sleep(await round(signal), signal);
   }
 
   const running = run();
   return async () => {
     stopping.abort();
     await running;
+  };
+}
+
+/**
+ * Returns a round that logs its failures instead of rejecting.
+ * @param options.failedMs wait after a failed round, milliseconds
+ * @param options.message logged for the first failure in a row
+ */
+export function loggedRound(
+  logger: Logger,
+  round: Round,
+  { failedMs, message }: { failedMs: number; message: string },
+): Round {
+  let isFailing = false;
+  return async (signal) => {
+    try {
+      const waitMs = await round(signal);
+      isFailing = false;
+      return waitMs;
+    } catch (error) {
+      if (!isFailing) logger.warn({ reason: (error as Error).message }, message);
+      isFailing = true;
+      return failedMs;
+    }
   };
 }

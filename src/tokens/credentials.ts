@@ -2,6 +2,7 @@
 // that expire soon. Requests need no call to Redis; while Redis is unavailable the last known tokens are used.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { type Bucket, createBucket } from '../support/limits.ts';
+import { startRounds } from '../support/rounds.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { daysUntil, warningOf } from './expiry.ts';
@@ -68,7 +69,6 @@ export async function createCredentialStore(
   connections: readonly { settings: CredentialSettings; stored: StoredTokens }[],
 ): Promise<CredentialStore> {
   const { clock, logger } = deps;
-  const stopping = new AbortController();
   const warnOfExpiry = createExpiryWarnings(logger);
   /** Work that failed the last time: connection and what was not done. */
   const failing = new Set<string>();
@@ -146,8 +146,11 @@ export async function createCredentialStore(
       entry.storedUses = await entry.stored.lastUses();
     });
 
-  /** Warns of tokens that expire soon, stores the last uses of this process, and reads those of all. */
-  async function checkExpiryAndUses(): Promise<void> {
+  /**
+   * Warns of tokens that expire soon, stores the last uses of this process, and reads those of all.
+   * @returns the wait before the next round, milliseconds
+   */
+  async function checkExpiryAndUses(): Promise<number> {
     for (const [connection, { keyring }] of byConnection) warnOfExpiry(connection, keyring, clock.now());
     await Promise.all(
       [...byConnection.values()].map(async (each) => {
@@ -155,26 +158,20 @@ export async function createCredentialStore(
         await readUses(each);
       }),
     );
+    return CHECK_MS;
   }
 
-  async function watch(): Promise<void> {
-    let checkedAt = -Infinity;
-    while (!stopping.signal.aborted) {
-      if (clock.now() - checkedAt >= CHECK_MS) {
-        checkedAt = clock.now();
-        await checkExpiryAndUses();
-      }
-      await clock.sleep(POLL_MS, stopping.signal);
-      if (stopping.signal.aborted) return;
-      await Promise.all([...byConnection.values()].map(read));
-      // A first use is stored early: if the process is killed, a token in use must not look unused.
-      await Promise.all([...byConnection.values()].map((each) => storeUses(each, { onlyFirst: true })));
-    }
+  /** Reads the stored tokens. @returns the wait before the next round, milliseconds */
+  async function poll(): Promise<number> {
+    await Promise.all([...byConnection.values()].map(read));
+    // A first use is stored early: if the process is killed, a token in use must not look unused.
+    await Promise.all([...byConnection.values()].map((each) => storeUses(each, { onlyFirst: true })));
+    return POLL_MS;
   }
 
   renew();
   await Promise.all([...byConnection.values()].map(read));
-  const watching = watch();
+  const stops = [startRounds(clock, checkExpiryAndUses), startRounds(clock, poll, POLL_MS)];
   return {
     of: (connection) => byConnection.get(connection),
     tokens: () =>
@@ -192,8 +189,7 @@ export async function createCredentialStore(
     },
     renew,
     stop: async () => {
-      stopping.abort();
-      await watching;
+      await Promise.all(stops.map((stop) => stop()));
       await Promise.all([...byConnection.values()].map((each) => storeUses(each)));
     },
   };

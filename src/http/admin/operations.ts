@@ -9,6 +9,7 @@ import type {
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { inPieces } from '../../support/pieces.ts';
+import { startRounds } from '../../support/rounds.ts';
 import { createSerially } from '../../support/serially.ts';
 import { tooManyProblem } from './problem.ts';
 
@@ -98,8 +99,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     end: AbortController,
     work: (work: OperationWork) => Promise<Finished>,
   ): Promise<void> {
-    const stopBeat = new AbortController();
-    const beating = beat(operation, end, stopBeat.signal);
+    const stopBeats = startRounds(clock, () => beat(operation, end), BEAT_MS);
     const onProgress = (progress: OperationProgress): void => {
       const others = operation.progress.filter(
         ({ connection, target }) => connection !== progress.connection || target !== progress.target,
@@ -118,27 +118,26 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       Object.assign(operation, { state, outcome: state, message: (error as Error).message });
       if (state === 'failed') logger.warn({ err: error, operation: operation.id }, 'operation failed');
     }
-    stopBeat.abort();
-    await beating;
+    await stopBeats();
     operation.endedAt = clock.now();
     operation.updatedAt = operation.endedAt;
     await store.put(operation);
   }
 
-  /** Writes a heartbeat and aborts the work when cancellation was requested. Errors of Redis are ignored until the next beat. */
-  async function beat(operation: Operation, end: AbortController, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await clock.sleep(BEAT_MS, signal);
-      if (signal.aborted) return;
-      try {
-        operation.updatedAt = clock.now();
-        await store.put(operation);
-        const why = await store.whyCancelled(operation.id);
-        if (why !== null) end.abort(new Error(why));
-      } catch {
-        // The next heartbeat tries again.
-      }
+  /**
+   * Writes a heartbeat and aborts the work when cancellation was requested. Errors of Redis are ignored until the next beat.
+   * @returns the wait before the next beat, milliseconds
+   */
+  async function beat(operation: Operation, end: AbortController): Promise<number> {
+    try {
+      operation.updatedAt = clock.now();
+      await store.put(operation);
+      const why = await store.whyCancelled(operation.id);
+      if (why !== null) end.abort(new Error(why));
+    } catch {
+      // The next heartbeat tries again.
     }
+    return BEAT_MS;
   }
 
   const LOST =

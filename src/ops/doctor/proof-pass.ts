@@ -1,8 +1,9 @@
 // Proves derived data by the records about once an hour, in the scheduler, and checks the hash chains of the logs. Such a pass
 // repairs nothing; doctor, status, /health and metrics show its findings.
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { Clock } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
+import { startRounds } from '../../support/rounds.ts';
+import type { Clock } from '../../support/sources.ts';
 import { tendLogs } from './check-logs.ts';
 import { proveConnection } from './prove.ts';
 
@@ -24,10 +25,7 @@ export function startProofPass(
   { clock, logger, random }: { clock: Clock; logger: Logger; random: () => number },
   states: readonly DesiredState[],
 ): () => Promise<void> {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
-  async function pass(state: DesiredState): Promise<void> {
+  async function pass(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { connection, proof } = state;
     // Several schedulers take turns: together they make about one pass an hour.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
@@ -56,21 +54,13 @@ export function startProofPass(
       );
   }
 
-  async function run(): Promise<void> {
-    await clock.sleep(FIRST_MS * (1 + random()), signal);
-    while (!signal.aborted) {
-      for (const state of states) {
-        await pass(state).catch((error: unknown) => {
-          if (!signal.aborted) logger.warn({ err: error as Error }, 'derived data could not be proven');
-        });
-      }
-      await clock.sleep(EVERY_MS, signal);
-    }
+  async function round(signal: AbortSignal): Promise<number> {
+    for (const state of states)
+      await pass(state, signal).catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ err: error as Error }, 'derived data could not be proven');
+      });
+    return EVERY_MS;
   }
 
-  const running = run().catch(() => undefined);
-  return async () => {
-    stopping.abort();
-    await running;
-  };
+  return startRounds(clock, round, FIRST_MS * (1 + random()));
 }

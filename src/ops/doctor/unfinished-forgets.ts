@@ -1,6 +1,7 @@
 // Completes orders to forget a person whose process was killed, or which met a sync of the person; doctor names those that stay.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Logger } from '../../support/logger.ts';
+import { startRounds } from '../../support/rounds.ts';
 import { settledWithin } from '../../support/within.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 import { forgetPerson, type ForgetDeps } from '../person/forget.ts';
@@ -28,10 +29,8 @@ export function startFinishingForgets(
   identify: Omit<IdentifyOptions, 'otherPeople'>,
 ): () => Promise<void> {
   const { clock, logger } = deps;
-  const stopping = new AbortController();
-  const { signal } = stopping;
 
-  async function finish(state: DesiredState): Promise<void> {
+  async function finish(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { connection, forgetOrders } = state;
     for (const order of await forgetOrders.incomplete()) {
       const now = clock.now();
@@ -49,21 +48,16 @@ export function startFinishingForgets(
     }
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      for (const state of states)
-        await finish(state).catch((error: unknown) => {
-          if (!signal.aborted)
-            logger.warn({ err: error as Error }, 'an interrupted order to forget cannot be completed');
-        });
-      await clock.sleep(EVERY_MS, signal);
-    }
-  }
-
-  const running = run();
+  const stop = startRounds(clock, async (signal) => {
+    for (const state of states)
+      await finish(state, signal).catch((error: unknown) => {
+        if (!signal.aborted)
+          logger.warn({ err: error as Error }, 'an interrupted order to forget cannot be completed');
+      });
+    return EVERY_MS;
+  });
   return async () => {
-    stopping.abort();
-    await settledWithin(clock, running, LAST_MS);
+    await settledWithin(clock, stop(), LAST_MS);
   };
 }
 

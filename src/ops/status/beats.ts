@@ -2,6 +2,7 @@
 // connection to Redis logs that Redis is unavailable.
 import type { Announcing } from '../../directory/fleet/announced-rules.ts';
 import { BEAT_MS, type FleetStore, type ProcessFacts } from '../../directory/fleet/fleet-store.ts';
+import { startRounds } from '../../support/rounds.ts';
 import type { Clock } from '../../support/sources.ts';
 import { settledWithin } from '../../support/within.ts';
 
@@ -21,31 +22,23 @@ export function startBeats(
   id: string,
   facts: () => ProcessFacts & Announcing,
 ) {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const beat = (): Promise<boolean> =>
+  /** Writes a beat. @returns the wait before the next one, milliseconds */
+  const beat = (): Promise<number> =>
     fleet.beat(id, facts()).then(
-      () => true,
-      () => false,
+      () => BEAT_MS,
+      () => RETRY_MS,
     );
-  const first = beat();
-  const run = async (): Promise<void> => {
-    for (let isWell = await first; !signal.aborted; isWell = await beat()) {
-      await clock.sleep(isWell ? BEAT_MS : RETRY_MS, signal);
-      if (signal.aborted) return;
-    }
-  };
-  const running = run();
+  let latest = Promise.resolve(0);
+  const stopRounds = startRounds(clock, () => (latest = beat()));
   return {
     /** Resolves after the first beat, or after a second without it. */
     started: async (): Promise<void> => {
-      await settledWithin(clock, first, WAIT_MS);
+      await settledWithin(clock, latest, WAIT_MS);
     },
     /** Removes the process from the fleet; without an answer of Redis it gives up after a second. */
     stop: async (): Promise<void> => {
-      stopping.abort();
       // The process leaves after its last beat has ended, because that beat would add the process again.
-      const left = running.then(() => fleet.leave(id));
+      const left = stopRounds().then(() => fleet.leave(id));
       await settledWithin(clock, left, WAIT_MS);
     },
   };

@@ -1,0 +1,58 @@
+// Tests the order of rounds and waits, and the stop.
+import { loggedRound, startRounds } from '../../../src/support/rounds.ts';
+import { systemClock, type Clock } from '../../../src/support/sources.ts';
+import type { Logger } from '../../../src/support/logger.ts';
+
+test('a wait comes before the first round if it is asked for, and each round sets the next wait', async () => {
+  const steps: string[] = [];
+  let stop = (): Promise<void> => Promise.resolve();
+  const clock: Clock = {
+    now: () => 0,
+    sleep: (ms) => {
+      steps.push(`wait ${ms}`);
+      return Promise.resolve();
+    },
+  };
+  await new Promise<void>((resolve) => {
+    let rounds = 0;
+    const round = (): Promise<number> => {
+      steps.push('round');
+      rounds += 1;
+      if (rounds === 2) void stop().then(resolve);
+      return Promise.resolve(10 * rounds);
+    };
+    stop = startRounds(clock, round, 5);
+  });
+  expect(steps).toEqual(['wait 5', 'round', 'wait 10', 'round', 'wait 20']);
+});
+
+test('the stop ends a wait at once, aborts the signal of a running round and waits for its end', async () => {
+  const waiting = startRounds(systemClock, () => Promise.resolve(3_600_000));
+  await waiting();
+  let hasEnded = false;
+  const running = startRounds(systemClock, async (signal) => {
+    await systemClock.sleep(3_600_000, signal);
+    hasEnded = true;
+    return 0;
+  });
+  await running();
+  expect(hasEnded).toBe(true);
+});
+
+test('of several failed rounds in a row the first is logged, and the rounds go on', async () => {
+  const logged: unknown[] = [];
+  const logger = { warn: (...args: unknown[]) => void logged.push(args) } as unknown as Logger;
+  const outcomes = [false, false, true, false];
+  const round = loggedRound(
+    logger,
+    () => (outcomes.shift() ? Promise.resolve(7) : Promise.reject(new Error('away'))),
+    { failedMs: 3, message: 'failed' },
+  );
+  const { signal } = new AbortController();
+  const waits = [await round(signal), await round(signal), await round(signal), await round(signal)];
+  expect(waits).toEqual([3, 3, 7, 3]);
+  expect(logged).toEqual([
+    [{ reason: 'away' }, 'failed'],
+    [{ reason: 'away' }, 'failed'],
+  ]);
+});
