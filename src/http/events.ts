@@ -7,7 +7,7 @@ import type { ByteShare } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Admission } from './admission/admission.ts';
 import { JSON_HEADERS } from './json-headers.ts';
-import { createBadCredentials, wrongToken } from './middleware/bad-credentials.ts';
+import { createBadCredentials, MOST_OF_PROVIDER, wrongToken } from './middleware/bad-credentials.ts';
 import { bearerTokenOf, isSecret } from './middleware/bearer-token.ts';
 import { allowOnly, countUntilRead, untilClosed } from './scim/respond.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
@@ -73,7 +73,7 @@ function createReceiverCheck(
   { clock, clientAddress }: { clock: Clock; clientAddress: ClientAddress },
   token: () => string,
 ): RequestHandler {
-  const badCredentials = createBadCredentials();
+  const badCredentials = createBadCredentials(MOST_OF_PROVIDER);
   return (request, response, next) => {
     const presented = bearerTokenOf(request);
     if (isSecret(presented, token())) {

@@ -48,9 +48,15 @@ export const severalProblem = (
     extra: { resources: resources.map(({ connection, ref, name }) => ({ connection, ref, name })) },
   });
 
-/** Creates a 429 with the header Retry-After. */
-export const tooManyProblem = (detail: string, retryAfterSeconds: number): Problem =>
-  new Problem(429, detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });
+/** Creates a 429 with the header Retry-After and the given ones. */
+export const tooManyProblem = (
+  detail: string,
+  retryAfterSeconds: number,
+  headers: Readonly<Record<string, string>> = {},
+): Problem =>
+  new Problem(429, detail, {
+    headers: { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+  });
 
 /** Returns an error handler that answers every error with a problem document, an unexpected one with 500 and a log line. */
 export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids }): ErrorRequestHandler {

@@ -1,40 +1,61 @@
-// Limits wrong tokens by client address. Only requests with a wrong token are limited, so a client cannot lock out an
-// identity provider that shares its address.
+// Limits wrong tokens by client address, for providers and operators. Only requests with a wrong token are limited, so a client
+// cannot lock out another one that shares its address.
 import { isIP } from 'node:net';
 import type { Response } from 'express';
 import { tooManyRequests, unauthorized, type ScimError } from '../../scim/index.ts';
-import { type Bucket, createBucket } from '../../support/limits.ts';
 import type { ClientAddress } from './client-address.ts';
 
 export interface BadCredentials {
-  /** Counts a wrong token. @returns 0 below the limit, otherwise the milliseconds until the next attempt */
-  note(address: string, now: number): number;
+  /**
+   * Counts a wrong token. An empty one does not count: a request without a token is no guess.
+   * @returns 0 up to the limit, otherwise the milliseconds until tokens of the address are judged again
+   */
+  note(presented: string, address: string, now: number): number;
 }
 
-/**
- * Allows several hundred attempts: a provider with an expired token repeats its requests until its administrator replaces
- * the token.
- */
-const ATTEMPTS = { burst: 300, perSecond: 5 };
+/** Time for which wrong tokens are counted, from the first one. */
+const WINDOW_MS = 60_000;
 /** Number of addresses kept in memory; the one with the oldest attempt is removed first. */
 const MAX_ADDRESSES = 10_000;
+/** Limit of a provider: with an expired token it repeats its requests until its administrator replaces the token. */
+export const MOST_OF_PROVIDER = 300;
+/** Limit of an operator. */
+export const MOST_OF_OPERATOR = 10;
 
-/** Creates one token bucket for each client address, at its first wrong token. */
-export function createBadCredentials(options = { ...ATTEMPTS, maxAddresses: MAX_ADDRESSES }): BadCredentials {
-  const buckets = new Map<string, Bucket>();
+/**
+ * Counts the wrong tokens of each client address (`originOf`).
+ * @param most wrong tokens of an address within WINDOW_MS
+ * @param options.onReached called once in a window, when an address has sent `most` wrong tokens
+ */
+export function createBadCredentials(
+  most: number,
+  {
+    onReached,
+    maxAddresses = MAX_ADDRESSES,
+  }: { onReached?: (address: string) => void; maxAddresses?: number } = {},
+): BadCredentials {
+  /** By origin; `endsAt`: end of the window, Unix milliseconds. */
+  const counted = new Map<string, { count: number; endsAt: number }>();
   return {
-    note(address, now) {
+    note(presented, address, now) {
+      if (presented === '') return 0;
       const origin = originOf(address);
-      const bucket = buckets.get(origin) ?? createBucket(options);
+      const known = counted.get(origin);
+      const current = known && known.endsAt > now ? known : { count: 0, endsAt: now + WINDOW_MS };
+      current.count += 1;
       // Deleting and setting keeps the map in order of the last attempt.
-      buckets.delete(origin);
-      buckets.set(origin, bucket);
-      const oldest = buckets.keys().next().value;
-      if (buckets.size > options.maxAddresses && oldest !== undefined) buckets.delete(oldest);
-      return bucket.take(now);
+      counted.delete(origin);
+      counted.set(origin, current);
+      const [oldest] = counted.keys();
+      if (counted.size > maxAddresses && oldest !== undefined) counted.delete(oldest);
+      if (current.count === most) onReached?.(address);
+      return current.count > most ? current.endsAt - now : 0;
     },
   };
 }
+
+/** Detail of the 429. */
+export const TOO_MANY = 'Too many wrong tokens from this address: wait.';
 
 /**
  * Returns the error for a missing or wrong token: 401, or 429 after many wrong tokens from one address.
@@ -47,12 +68,11 @@ export function wrongToken(
   now: number,
   detail?: string,
 ): ScimError {
-  // A request without a token is no guess, so it does not count.
-  const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(response.req), now);
+  const waitMs = badCredentials.note(presented, clientAddress(response.req), now);
   if (waitMs === 0) return unauthorized(detail);
   // Each wrong token costs the client a new connection.
   response.setHeader('Connection', 'close');
-  return tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
+  return tooManyRequests(TOO_MANY, waitMs / 1000);
 }
 
 /** Returns the key under which attempts are counted: an IPv4 address, or the /64 network of an IPv6 address. */

@@ -8,7 +8,7 @@ import { createSerially } from '../../support/serially.ts';
 import type { ConnectionCredentials } from '../../tokens/credentials.ts';
 import type { Admission } from '../admission/admission.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
-import { createBadCredentials } from '../middleware/bad-credentials.ts';
+import { createBadCredentials, MOST_OF_PROVIDER } from '../middleware/bad-credentials.ts';
 import { createClientAddress } from '../middleware/client-address.ts';
 import { createDeviationLog, type OnDeviation } from './deviations.ts';
 import { createScimRouter } from './router.ts';
@@ -52,7 +52,7 @@ export function createScimRouters(
   const { limits } = server;
   const clientAddress = createClientAddress(server.trustedProxies);
   // Shared by all connections: otherwise a client could make the full number of attempts at each connection.
-  const badCredentials = createBadCredentials();
+  const badCredentials = createBadCredentials(MOST_OF_PROVIDER);
   const routers = new Map<string, Router>();
   for (const { settings, directory, credentials, userType, groupType, eventUris } of connections) {
     const { name } = settings;

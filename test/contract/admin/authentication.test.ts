@@ -55,6 +55,9 @@ test('repeated wrong tokens answer 429, and the right token still answers 200', 
   for (let index = 1; index < 15 && last.status === 401; index++) last = await guess(index);
   expect(last.status).toBe(429);
   expect(last.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(last.headers.get('connection')).toBe('close');
+  // A request without a token is no guess.
+  expect((await rig.raw('/admin/v1/status')).status).toBe(401);
   expect((await rig.operator.get('/status')).status).toBe(200);
   expect(rig.bridge.logs.join('')).not.toContain('guess-');
 });

@@ -2,14 +2,15 @@
 import { createBadCredentials } from '../../../src/http/middleware/bad-credentials.ts';
 
 const NOW = 1_800_000_000_000;
-const create = (maxAddresses = 100) => createBadCredentials({ burst: 3, perSecond: 1, maxAddresses });
+const create = (maxAddresses = 100) => createBadCredentials(3, { maxAddresses });
 const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
 
-test('with a burst of three, the fourth wrong token of an address has to wait a second, and another address does not', () => {
+test('with a limit of three, the fourth wrong token of an address has to wait for the end of the minute, and another address does not', () => {
   const bad = create();
-  expect(times(4, () => bad.note('1.2.3.4', NOW))).toEqual([0, 0, 0, 1000]);
-  expect(bad.note('1.2.3.5', NOW)).toBe(0);
-  expect(bad.note('1.2.3.4', NOW + 1000)).toBe(0);
+  expect(times(4, () => bad.note('wrong', '1.2.3.4', NOW))).toEqual([0, 0, 0, 60_000]);
+  expect(bad.note('wrong', '1.2.3.5', NOW)).toBe(0);
+  expect(bad.note('wrong', '1.2.3.4', NOW + 59_000)).toBe(1000);
+  expect(bad.note('wrong', '1.2.3.4', NOW + 60_000)).toBe(0);
 });
 
 test.each([
@@ -20,15 +21,31 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0:5::', true],
 ])('%s and %s count as one client address for wrong tokens: %p', (one, other, same) => {
   const bad = create();
-  times(3, () => bad.note(one, NOW));
-  expect(bad.note(other, NOW) > 0).toBe(same);
+  times(3, () => bad.note('wrong', one, NOW));
+  expect(bad.note('wrong', other, NOW) > 0).toBe(same);
 });
 
 test('with room for two addresses, a third one makes the address with the oldest attempt forgotten', () => {
   const bad = create(2);
-  times(3, () => bad.note('a', NOW));
-  times(3, () => bad.note('b', NOW));
-  expect(bad.note('a', NOW)).toBeGreaterThan(0);
-  bad.note('c', NOW);
-  expect(bad.note('b', NOW)).toBe(0);
+  times(3, () => bad.note('wrong', 'a', NOW));
+  times(3, () => bad.note('wrong', 'b', NOW));
+  expect(bad.note('wrong', 'a', NOW)).toBeGreaterThan(0);
+  bad.note('wrong', 'c', NOW);
+  expect(bad.note('wrong', 'b', NOW)).toBe(0);
+});
+
+test('a request without a token is no guess: it does not count', () => {
+  const bad = create();
+  times(9, () => bad.note('', '1.2.3.4', NOW));
+  expect(bad.note('wrong', '1.2.3.4', NOW)).toBe(0);
+});
+
+test('once in a minute it is told that an address has reached the limit', () => {
+  const told: string[] = [];
+  const bad = createBadCredentials(3, { onReached: (address) => told.push(address) });
+  times(2, () => bad.note('wrong', '1.2.3.4', NOW));
+  expect(told).toEqual([]);
+  times(9, () => bad.note('wrong', '1.2.3.4', NOW));
+  times(9, () => bad.note('wrong', '1.2.3.4', NOW + 60_000));
+  expect(told).toEqual(['1.2.3.4', '1.2.3.4']);
 });
