@@ -3,6 +3,7 @@
 import '../support/load-modules.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 import { send } from '../support/send.ts';
@@ -50,7 +51,7 @@ beforeAll(async () => {
   });
   await eventually(
     'the start has asked',
-    async () => /main may be another tenant/.test(await words('status')),
+    async () => /main may be another tenant/.test(await told('status')),
     20_000,
   );
 }, 60_000);
@@ -59,8 +60,7 @@ afterAll(async () => {
   await other.stop();
 });
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const valuesThere = async () =>
   new Map(
     (await there.state()).users.map(({ userName, active, attributes }) => [
@@ -75,7 +75,7 @@ const changesThere = async () => (await there.writes()).filter(({ method }) => m
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
 test('plan of a target that may be another tenant gives the reason, lists what --accept-tenant would change, and counts the changes that the guard would hold', async () => {
-  const plan = await words('plan');
+  const plan = await told('plan');
   expect(plan).toMatch(
     /! main may be another tenant: its address changed, and none of 6 linked accounts is there\./,
   );
@@ -97,7 +97,7 @@ test.each([
 ])(
   '%s of a target that may be another tenant advises --accept-tenant, and not release',
   async (_command, args) => {
-    const text = await words(...args);
+    const text = await told(...args);
     expect(text).toContain(ORDER);
     expect(text).toContain(
       'If not: correct targets.main.url and restart; the reconcile of the start ends the hold',

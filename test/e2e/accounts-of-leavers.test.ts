@@ -1,6 +1,7 @@
 // Tests what plan and sync --dry-run foresee, and explain tells, about the closed account of a person who was deleted at the source.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const GIL = 'gil@acme.example';
@@ -17,10 +18,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 
 test('a deleted person is pushed again on hold → plan and sync --dry-run announce the takeover of the closed account, and the release reactivates this account', async () => {
   const first = await place.idp.createUser(HAL, { title: '7' });
@@ -28,16 +26,16 @@ test('a deleted person is pushed again on hold → plan and sync --dry-run annou
   const former = await place.platform.user(HAL);
   await place.idp.send('DELETE', `/Users/${first}`);
   await place.idle();
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await place.idp.createUser(HAL, { title: undefined });
   for (const command of [['plan'], ['sync', HAL, '--dry-run']]) {
-    const [code, text] = await run(...command);
+    const [code, text] = await outcome(...command);
     expect([code, text]).toEqual([2, expect.stringContaining('the account of a deleted user is taken over')]);
     expect(text).toMatch(/badge: 7 → (nothing|null)/);
     expect(text).not.toContain('platform changed');
     expect(text).not.toContain('no account');
   }
-  await run('release');
+  await outcome('release');
   await place.idle();
   expect(await place.platform.user(HAL)).toMatchObject({ scimId: former?.scimId, active: true });
 });
@@ -47,7 +45,7 @@ test('a person is deleted and pushed again on hold, with adopt: never → plan l
   const first = await place.idp.createUser(HAL, { title: '7' });
   const team = await place.idp.createGroup('team', [first]);
   await place.idle();
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await place.idp.send('DELETE', `/Users/${first}`);
   const again = await place.idp.createUser(HAL, { title: undefined });
   await place.idp.patch(`/Groups/${team}`, { op: 'add', path: 'members', value: [{ value: again }] });
@@ -55,7 +53,7 @@ test('a person is deleted and pushed again on hold, with adopt: never → plan l
   expect(lines.flatMap((line) => /^[-+~] (\w+)/.exec(line)?.[1] ?? [])).toEqual([
     ...['deactivate', 'removeMember', 'clearAttribute', 'adopt', 'activate', 'addMember'],
   ]);
-  await run('release');
+  await outcome('release');
   await place.idle();
   expect(await place.platform.user(HAL)).toMatchObject({ active: true, attributes: {} });
   expect((await place.platform.group('team'))?.members).toEqual([HAL]);
@@ -67,15 +65,15 @@ test('the new userName of a person belongs to the closed account of a leaver →
   await place.idle();
   await place.idp.send('DELETE', `/Users/${hal}`);
   await place.idle();
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${gil}`, { op: 'replace', path: 'userName', value: HAL });
   const taken = `userName is already taken by the account of a person who left, User:${hal}`;
-  expect(await run('plan')).toEqual([0, expect.stringContaining(taken)]);
-  expect(await run('sync', gil, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
-  await run('release');
+  expect(await outcome('plan')).toEqual([0, expect.stringContaining(taken)]);
+  expect(await outcome('sync', gil, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+  await outcome('release');
   await place.idle();
-  expect((await run('explain', gil))[1]).toContain(taken);
-  expect((await run('plan'))[1]).toContain(taken);
+  expect((await outcome('explain', gil))[1]).toContain(taken);
+  expect((await outcome('plan'))[1]).toContain(taken);
 });
 
 test('after others deleted the closed account of a person who was deleted at the source, explain and sync say that the account is gone and that nothing is to be done', async () => {
@@ -83,9 +81,9 @@ test('after others deleted the closed account of a person who was deleted at the
   await place.idle();
   await place.idp.send('DELETE', `/Users/${hal}`);
   await place.idle();
-  expect((await run('explain', HAL))[1]).toContain('the account at main is closed.');
+  expect((await outcome('explain', HAL))[1]).toContain('the account at main is closed.');
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(HAL))?.scimId}`);
-  const [code, explained] = await run('explain', HAL);
+  const [code, explained] = await outcome('explain', HAL);
   expect(code).toBe(0);
   expect(explained).toContain(
     'the account at main is gone: the platform does not have it any more, and nothing is to be done.',
@@ -95,7 +93,7 @@ test('after others deleted the closed account of a person who was deleted at the
     ['sync', HAL, '--dry-run'],
     ['sync', HAL],
   ])
-    expect(await run(...command)).toEqual([
+    expect(await outcome(...command)).toEqual([
       0,
       expect.stringContaining('nothing to do: the account is gone at the platform, and none is wanted there'),
     ]);

@@ -1,4 +1,5 @@
 // Tests what explain and plan tell of an addition to a group that the platform answered with success and an empty body, and did not make.
+import { commandsAt } from '../support/commands-at.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -27,8 +28,7 @@ afterAll(async () => {
   front.stop();
 });
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told: words } = commandsAt(() => place);
 
 test.each([
   ['explain of the person', ['explain', BOB]],

@@ -2,6 +2,7 @@
 // completed: differences that it leaves, and memberships that it leaves out.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { scrape } from '../support/scrape.ts';
 import { send } from '../support/send.ts';
@@ -32,8 +33,7 @@ const changePolicy = (policy: string): Promise<void> =>
   place.change(({ targets: { main } }) => {
     (main as { policy?: string }).policy = policy;
   });
-const told = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const scimId = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
 const blueAtPlatform = async (): Promise<string> =>
   `/Groups/${(await place.platform.group('Blue'))?.scimId ?? ''}`;

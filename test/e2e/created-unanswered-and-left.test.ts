@@ -2,6 +2,7 @@
 import '../support/load-modules.ts';
 import { systemClock } from '../../src/support/sources.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -13,12 +14,7 @@ const LATER_MS = 125_000;
 let place: Place;
 afterEach(() => place.stop());
 
-const told = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
-const told0 = async (...words: string[]): Promise<void> => {
-  const { code, text } = await place.commands.run(...words);
-  expect([code, text]).toEqual([0, expect.anything()]);
-};
+const { told, succeed } = commandsAt(() => place);
 const activeOf = async (name: string) => (await place.platform.user(name))?.active;
 const laterClock = { ...systemClock, now: () => systemClock.now() + LATER_MS };
 const startLater = async (): Promise<void> => {
@@ -85,10 +81,10 @@ test('links forget --leave-account of a person with a create without answer leav
   expect(await told('dead-letters', 'list')).toContain(
     `links forget User:${ann} --target main --leave-account`,
   );
-  await told0('links', 'forget', `User:${ann}`, '--target', 'main', '--leave-account');
+  await succeed('links', 'forget', `User:${ann}`, '--target', 'main', '--leave-account');
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(ann);
-  await told0('reconcile', '--yes');
+  await succeed('reconcile', '--yes');
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(ann);
   expect(await told('exceptions')).not.toContain(ann);
@@ -99,18 +95,18 @@ test('links forget --leave-account of a person whose link was dropped before, an
   place = await openPlace({ target: { users: { activation: 'immediate' } } });
   const ann = await place.idp.createUser(ANN);
   await place.idle();
-  await told0('hold');
-  await told0('links', 'forget', ANN);
+  await succeed('hold');
+  await succeed('links', 'forget', ANN);
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(ANN))?.scimId ?? ''}`);
-  await loseAnswer('Users', () => told0('release'));
-  await told0('hold');
+  await loseAnswer('Users', () => succeed('release'));
+  await succeed('hold');
   await place.idp.send('DELETE', `/Users/${ann}`);
   expect((await place.commands.run('links', 'forget', `User:${ann}`)).code).toBe(1);
-  await told0('links', 'forget', `User:${ann}`, '--leave-account');
-  await told0('release');
+  await succeed('links', 'forget', `User:${ann}`, '--leave-account');
+  await succeed('release');
   await startLater();
   expect(await told('dead-letters', 'list')).not.toContain(ann);
-  await told0('reconcile', '--yes');
+  await succeed('reconcile', '--yes');
   await place.idle();
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
@@ -145,7 +141,7 @@ test('links forget --leave-account of a deleted group whose create got no answer
   const { group } = await deletedUnanswered();
   await startLater();
   expect(await told('dead-letters', 'list')).toContain(`links forget Group:${group} --target main`);
-  await told0('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
+  await succeed('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(group);
   expect((await place.platform.group('crew'))?.members).toHaveLength(1);
@@ -192,9 +188,9 @@ test('the policy is sync again after a person with a create without answer went 
   await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(ann));
   const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
-  await told0('dead-letters', 'retry', `User:${ann}`);
+  await succeed('dead-letters', 'retry', `User:${ann}`);
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(ann);
   // No run marks the person again.
-  await told0('reconcile', '--yes');
+  await succeed('reconcile', '--yes');
 }, 60_000);

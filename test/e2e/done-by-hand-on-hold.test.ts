@@ -1,6 +1,7 @@
 // Tests changes that somebody makes at the platform while they wait there for the end of a hold.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -22,8 +23,7 @@ beforeEach(async () => {
 }, 30_000);
 afterEach(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told: words } = commandsAt(() => place);
 const verdict = async (name: string): Promise<any> =>
   (await place.commands.run('explain', name, '--json')).json[0];
 const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';

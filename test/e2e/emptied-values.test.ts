@@ -1,5 +1,6 @@
 // Tests lists and texts that the source empties: plan, sync --dry-run and the guard take each of them for a cleared value.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const NONE = { count: 0, percent: 0 };
@@ -26,17 +27,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const told = async (...args: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...args);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const values = async () => (await place.platform.user(IVY))?.attributes;
 
 test('plan and sync --dry-run announce emptied lists and texts as values to clear that the guard is to hold', async () => {
-  const [, plan] = await told('plan', '--all');
+  const [, plan] = await outcome('plan', '--all');
   expect(plan).toContain('2 attributes to clear');
   expect(plan).toContain('The guard is to hold 2 of them');
-  const [, dryRun] = await told('sync', IVY, '--dry-run');
+  const [, dryRun] = await outcome('sync', IVY, '--dry-run');
   for (const name of ['regions', 'country'])
     expect(dryRun).toMatch(new RegExp(`clearAttribute ${name} \\([^)]*to be held by the guard`));
   await place.commands.run('release', '--by', 'olga');
@@ -48,8 +46,8 @@ test('while the guard holds the clearing of emptied values, and after its reject
   const [{ id, kinds }] = (await place.commands.run('approvals', 'list', '--json')).json;
   expect(kinds).toMatchObject({ clearAttributes: 2 });
   const nothing = async () => {
-    expect(await told('plan')).toEqual([0, expect.stringContaining('nothing to write')]);
-    expect(await told('sync', IVY, '--dry-run')).toEqual([
+    expect(await outcome('plan')).toEqual([0, expect.stringContaining('nothing to write')]);
+    expect(await outcome('sync', IVY, '--dry-run')).toEqual([
       0,
       expect.stringContaining('nothing would be written'),
     ]);

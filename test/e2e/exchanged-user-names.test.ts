@@ -1,6 +1,7 @@
 // Tests people whose accounts got each other's userName by hand: each gets the own userName back.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -23,10 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.stop());
 
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const rename = async (from: string, to: string): Promise<void> =>
   byHand(place, 'PATCH', `/Users/${(await place.platform.user(from))?.scimId}`, {
     op: 'replace',
@@ -38,8 +36,8 @@ const rename = async (from: string, to: string): Promise<void> =>
 async function expectOwnNames(): Promise<void> {
   for (const [name, externalId] of wanted)
     expect(await place.platform.user(name)).toMatchObject({ externalId, active: true });
-  expect(await run('dead-letters', 'list')).toEqual([0, 'No dead letters.']);
-  expect((await run('plan'))[0]).toBe(0);
+  expect(await outcome('dead-letters', 'list')).toEqual([0, 'No dead letters.']);
+  expect((await outcome('plan'))[0]).toBe(0);
 }
 
 test.each([
@@ -56,12 +54,12 @@ test.each([
     await rename(BOB, ANN);
     await rename('between@acme.example', BOB);
     const id = `User:${ids[index]}`;
-    const [code, text] = await run('sync', id, '--dry-run');
+    const [code, text] = await outcome('sync', id, '--dry-run');
     expect(code).toBe(2);
     expect(text).toContain(`userName: "${ANN}" → "${BOB}"`);
     expect(text).toContain(`userName: "${BOB}" → "${ANN}"`);
-    expect((await run('explain', id))[1]).toContain(`scim-bridge sync ${id}, brings it`);
-    expect((await run('sync', id))[0]).toBe(0);
+    expect((await outcome('explain', id))[1]).toContain(`scim-bridge sync ${id}, brings it`);
+    expect((await outcome('sync', id))[0]).toBe(0);
     await expectOwnNames();
   },
   90_000,
@@ -72,13 +70,13 @@ test('somebody exchanged the userNames of three accounts in a circle → the syn
   await rename(BOB, ANN);
   await rename(CYD, BOB);
   await rename('between@acme.example', CYD);
-  expect((await run('sync', `User:${ids[0]}`))[0]).toBe(0);
+  expect((await outcome('sync', `User:${ids[0]}`))[0]).toBe(0);
   await expectOwnNames();
 }, 90_000);
 
 test('somebody renamed an account and gave its userName to another one → the sync of the first person renames both', async () => {
   await rename(ANN, 'former@acme.example');
   await rename(BOB, ANN);
-  expect((await run('sync', `User:${ids[0]}`))[0]).toBe(0);
+  expect((await outcome('sync', `User:${ids[0]}`))[0]).toBe(0);
   await expectOwnNames();
 }, 90_000);

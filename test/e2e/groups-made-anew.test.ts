@@ -2,6 +2,7 @@
 import '../support/load-modules.ts';
 import { join } from 'node:path';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -37,8 +38,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-const told = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const membersOf = async (name: string): Promise<string[] | undefined> =>
   (await place.platform.group(name))?.members.toSorted();
 

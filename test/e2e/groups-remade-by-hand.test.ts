@@ -2,6 +2,7 @@
 // source pushed a group of this name.
 import '../support/load-modules.ts';
 import { byHand, createByHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -21,8 +22,7 @@ async function openRemade(target: object): Promise<void> {
   await createByHand(place, 'Groups', { displayName: 'Lab', members });
 }
 
-const told = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('others delete a group and create it again with one of its two members → explain and sync --dry-run show only the new link for that member, and also the addition for the other one, which is the only write', async () => {
   await openRemade({ adopt: 'exact' });

@@ -1,6 +1,7 @@
 // Tests which removals from groups plan and sync --dry-run announce as held, beside those that the guard then holds.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -11,8 +12,7 @@ const GROUPS = ['east', 'north', 'west'];
 let place: Place;
 afterEach(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const groupsOf = async (name: string) => (await place.platform.user(name))?.groups;
 const leave = (group: string, user: string) =>
   place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${user}"]` });
@@ -31,13 +31,13 @@ test('a person is in three groups by hand, and two removals are allowed → plan
       path: 'members',
       value,
     });
-  expect(await words('plan')).toContain('3 memberships to remove. The guard is to hold 3 of them');
-  const explained = await words('explain', BOB);
+  expect(await told('plan')).toContain('3 memberships to remove. The guard is to hold 3 of them');
+  const explained = await told('explain', BOB);
   expect(explained).toContain('the next reconcile that repairs asks the guard, which will hold it');
-  const dryRun = await words('sync', BOB, '--dry-run');
+  const dryRun = await told('sync', BOB, '--dry-run');
   for (const name of GROUPS) expect(dryRun).toContain(`removeMember ${BOB} in ${name}`);
   expect(dryRun).not.toContain(HELD);
-  expect(await words('sync', BOB)).toContain('the guard holds the removal from 1 group');
+  expect(await told('sync', BOB)).toContain('the guard holds the removal from 1 group');
   expect(await groupsOf(BOB)).toHaveLength(1);
 }, 60_000);
 
@@ -53,8 +53,8 @@ test('a removal is held, the limit is raised and the source removes another memb
   });
   await place.commands.run('hold', '--by', 'olga');
   await leave(crew, bob);
-  expect(await words('plan')).toContain('1 change. 1 membership to remove. people');
-  expect(await words('sync', 'crew', '--dry-run')).not.toContain(HELD);
+  expect(await told('plan')).toContain('1 change. 1 membership to remove. people');
+  expect(await told('sync', 'crew', '--dry-run')).not.toContain(HELD);
   await place.commands.run('release');
   await place.idle();
   expect(await groupsOf(BOB)).toEqual([]);
@@ -86,7 +86,7 @@ test('a group loses a leaver whose deactivation exceeds the limit, and a member 
       expect([command, heldOf(name)]).toEqual([command, [false]]);
       expect(heldOf(ANN)).not.toContain(false);
     }
-    const plan = await words('plan');
+    const plan = await told('plan');
     // The deactivation of the leaver, and the memberships in two groups that go with the account.
     if (index === 0) expect(plan).toContain('The guard is to hold 3 of them');
     else expect(plan).not.toContain('guard is to hold');

@@ -1,6 +1,7 @@
 // Tests a platform whose answers about users lack `active`, or that refuses the read of one account: the bridge takes neither for
 // a confirmation.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -177,12 +178,11 @@ test.each([
       method === 'PATCH' ? { status: 200, headers: { 'content-type': type }, body } : undefined;
     for (const id of ids)
       await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-    const outputOf = async (...args: string[]): Promise<string> =>
-      (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+    const { told } = commandsAt(() => place);
     const both =
       /2 changes fail since \S+Z: (ann@acme.example, bob|bob@acme.example, ann)@acme.example; the first: PATCH \S+ answered/;
-    await eventually('status names both', async () => both.test(await outputOf('status')), 60_000);
-    const explained = await outputOf('explain', ANN);
+    await eventually('status names both', async () => both.test(await told('status')), 60_000);
+    const explained = await told('explain', ANN);
     expect(explained).toMatch(/fails since \S+Z and does not arrive at main: PATCH \S+ answered/);
     expect(explained).not.toContain('nobody has to do anything');
     const { code, text } = await place.commands.run('reconcile', '--yes', '--deadline', '60s');
@@ -193,7 +193,7 @@ test.each([
     front.answer = () => undefined;
     await eventually('closed', async () => (await place.platform.user(ANN))?.active === false, 60_000);
     await place.idle();
-    expect(await outputOf('status')).not.toContain('fail since');
+    expect(await told('status')).not.toContain('fail since');
   },
   240_000,
 );

@@ -3,6 +3,7 @@ import '../support/load-modules.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -22,8 +23,7 @@ beforeEach(async () => {
 }, 30_000);
 afterEach(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const members = async () => (await place.platform.group('crew'))?.members;
 
 async function takeAnnOut(): Promise<void> {
@@ -46,14 +46,14 @@ async function setUsers(users: object): Promise<void> {
 
 test('a held leaver outside a new scope was taken out of a group → plan adds no membership, and with settings without that scope the membership waits and is then written', async () => {
   await setUsers({ scope: SCOPE });
-  expect(await words('approvals', 'list')).toContain('1 to deactivate');
+  expect(await told('approvals', 'list')).toContain('1 to deactivate');
   await takeAnnOut();
   for (const command of [['plan'], ['explain', ANN]])
-    expect(await words(...command)).not.toMatch(/addMember|member at the source/);
+    expect(await told(...command)).not.toMatch(/addMember|member at the source/);
   await place.stopApps();
   const file = join(place.commands.folder, 'bridge.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace('ne \\"guest', 'ne \\"nobody'));
-  expect(await words('plan')).toContain(WAITS);
+  expect(await told('plan')).toContain(WAITS);
   await setUsers({});
   expect(await members()).toEqual([BOB, ANN]);
 }, 60_000);
@@ -67,10 +67,10 @@ test('a person with a held deactivation was taken out of a group → plan and sy
     if (isPending) await place.commands.run('reconcile', '--yes');
     await place.idle();
     expect(await members()).toEqual([BOB]);
-    const plan = await words('plan');
+    const plan = await told('plan');
     expect(plan).toMatch(/nothing to write.* 1 difference that no run changes/);
     expect(plan).toContain(isPending ? 'waits for the held account' : WAITS);
-    const dry = await words('sync', ANN, '--dry-run');
+    const dry = await told('sync', ANN, '--dry-run');
     expect(dry).toMatch(/nothing would be written.*differs and is not written:.*addMember/);
   }
   await setActive(true);

@@ -1,6 +1,7 @@
 // Tests how many accounts explain and a dry run of sync read of a group with many changed members, and what they say of the others.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -15,10 +16,7 @@ async function open(target: object, people: number): Promise<string[]> {
   for (let number = 0; number < people; number++) ids.push(await place.idp.createUser(mail(number)));
   return ids;
 }
-const told = async (...args: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...args);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const idOfCrew = async (): Promise<string> => (await place.platform.group('crew'))?.scimId ?? '';
 const accountReads = async (): Promise<number> =>
   (await place.platform.requests()).filter(
@@ -33,24 +31,24 @@ test('more than 100 held removals were made by hand → explain of the group rea
   await place.idle();
   await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'remove', path: 'members' });
   await place.platform.forgetRequests();
-  expect((await told('explain', 'crew', '--all'))[1]).toContain(
+  expect((await outcome('explain', 'crew', '--all'))[1]).toContain(
     '4 removals of members were not compared, because they are too many for one look, so some of them may be made at the platform already',
   );
   expect(await accountReads()).toBe(100);
-  expect((await told('sync', 'crew'))[0]).toBe(0);
-  expect((await told('approvals', 'list'))[1]).toContain('The guard holds nothing');
+  expect((await outcome('sync', 'crew'))[0]).toBe(0);
+  expect((await outcome('approvals', 'list'))[1]).toContain('The guard holds nothing');
 }, 60_000);
 
 test('more than 100 removals were made by hand while the target is on hold → a dry run of the group tells how many were not compared', async () => {
   const ids = await open({ guard: {} }, 104);
   const crew = await place.idp.createGroup('crew', ids);
   await place.idle();
-  await told('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: 'members' });
   await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'remove', path: 'members' });
-  const [, dryRun] = await told('sync', 'crew', '--dry-run');
+  const [, dryRun] = await outcome('sync', 'crew', '--dry-run');
   expect(dryRun).toContain('4 removals of members were not compared');
-  const [, explained] = await told('explain', 'crew', '--all');
+  const [, explained] = await outcome('explain', 'crew', '--all');
   expect(explained).toContain('4 removals of members were not compared');
   expect(explained).toContain('- 4 members still to be removed.');
 }, 60_000);
@@ -64,14 +62,14 @@ test('an operator rejected the removals of a person from more than 20 groups and
   for (const group of groups) await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: 'members' });
   await place.idle();
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
-  await told('approvals', 'reject', approval.id, '--yes');
+  await outcome('approvals', 'reject', approval.id, '--yes');
   await place.idle();
-  expect((await told('sync', mail(0)))[1]).toMatch(
+  expect((await outcome('sync', mail(0)))[1]).toMatch(
     /rejected the removal from 22 groups, so the person stays there: (team \d+, ){4}team \d+ and 17 more; /,
   );
   for (const { scimId } of (await place.platform.state()).groups)
     await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'remove', path: 'members' });
-  const [code, text] = await told('sync', mail(0));
+  const [code, text] = await outcome('sync', mail(0));
   expect(text).toContain('2 groups of the person were not compared');
   expect([code, text]).toEqual([0, expect.not.stringContaining('stays')]);
 }, 60_000);
@@ -91,9 +89,9 @@ test('the accounts of more than 20 members are gone → explain searches for 20 
   expect(reasons).toHaveLength(22);
   const lookUps = (await place.platform.requests()).filter(({ path }) => path.endsWith('/scim/v2/Users'));
   expect(lookUps).toHaveLength(20);
-  const [, dryRun] = await told('sync', 'crew', '--dry-run');
+  const [, dryRun] = await outcome('sync', 'crew', '--dry-run');
   expect(dryRun.match(/ create p/g)).toHaveLength(22);
-  expect(await told('sync', 'crew')).toEqual([0, expect.stringMatching(/ equal$/)]);
+  expect(await outcome('sync', 'crew')).toEqual([0, expect.stringMatching(/ equal$/)]);
   expect((await place.platform.group('crew'))?.members).toHaveLength(22);
 }, 60_000);
 
@@ -116,15 +114,15 @@ test('more than 100 accounts that nobody pushed are members of a group → plan 
   const value = others.map(({ scimId }) => ({ value: scimId }));
   await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'add', path: 'members', value });
   await place.platform.forgetRequests();
-  expect((await told('plan'))[1]).toContain('102 memberships to remove');
+  expect((await outcome('plan'))[1]).toContain('102 memberships to remove');
   expect(await accountReads()).toBe(0);
-  await told('reconcile', '--yes');
+  await outcome('reconcile', '--yes');
   // After the approval the removals are to be written, and no worker writes them.
   await place.stopApps();
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
-  await told('approvals', 'approve', approval.id, '--yes');
+  await outcome('approvals', 'approve', approval.id, '--yes');
   await place.platform.forgetRequests();
-  const [, text] = await told('sync', 'crew', '--dry-run');
+  const [, text] = await outcome('sync', 'crew', '--dry-run');
   expect(text.match(/removeMember ext\d+@acme[.]example in crew/g)).toHaveLength(102);
   expect(text.match(/not read, as one of more than 100: nothing is written if/g)).toHaveLength(2);
   expect(await accountReads()).toBe(100);

@@ -3,6 +3,7 @@
 import '../support/load-modules.ts';
 import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -36,7 +37,7 @@ afterEach(() => place.stop());
 
 const approvals = async () =>
   (await place.commands.run('approvals', 'list', '--json')).json as { id: string }[];
-const told = async (...args: string[]) => (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test.each(['held', 'rejected'])(
   'explain and exceptions tell that the account of a leaver keeps a temporary userName while its deactivation is %s',

@@ -1,6 +1,7 @@
 // Tests what status, plan and explain tell of groups that changed settings leave out.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
 
@@ -28,11 +29,10 @@ function exclude(...patterns: string[]): void {
   writeFileSync(file, JSON.stringify(settings));
 }
 
-const outputOf = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('after new settings exclude a group, plan no longer counts it as desired, and status says that the settings changed', async () => {
-  const plan = await outputOf('plan');
+  const plan = await told('plan');
   expect(plan).toContain('groups: 1 in all: 1 linked (1 shown by the platform), 0 missing');
   expect(plan).toContain('Members were read of 1 of 1 group.');
   const { code, text } = await place.commands.run('status');
@@ -47,22 +47,22 @@ test('after the settings exclude a group, a reconcile stores that without a writ
   await run(place, 'reconcile', '--yes');
   await expect(place.platform.writes()).resolves.toEqual([]);
   await place.start();
-  const status = await outputOf('status');
+  const status = await told('status');
   expect(status).toContain('groups: 1 in all: 1 linked (1 shown by the platform');
   expect(status).not.toContain('the settings changed');
-  expect(await outputOf('plan')).toContain('Members were read of 1 of 1 group.');
-  expect(await outputOf('explain', 'tmp-one')).toContain('tmp-one is not meant for main');
-  expect(await outputOf('explain', 'tmp-one')).not.toContain('as last written');
+  expect(await told('plan')).toContain('Members were read of 1 of 1 group.');
+  expect(await told('explain', 'tmp-one')).toContain('tmp-one is not meant for main');
+  expect(await told('explain', 'tmp-one')).not.toContain('as last written');
 }, 30_000);
 
 test('explain of a person names an excluded group in which the account still is, also after the source took the person out', async () => {
   const sentence =
     'At the platform it is also in 1 group that the settings leave out (groups.include, groups.exclude): tmp-one. This membership stays until somebody ends it at the platform, or the source deletes the group.';
-  expect(await outputOf('explain', ANN)).toContain(sentence);
+  expect(await told('explain', ANN)).toContain(sentence);
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[0]}"]` });
   await place.idle();
   expect((await place.platform.user(ANN))?.groups).toContain('tmp-one');
-  expect(await outputOf('explain', ANN)).toContain(sentence);
+  expect(await told('explain', ANN)).toContain(sentence);
 }, 30_000);
 
 test('explain names the excluded group also while the deactivation of the person is held, and after it is rejected', async () => {
@@ -72,20 +72,20 @@ test('explain names the excluded group also while the deactivation of the person
   });
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
-  const held = await outputOf('explain', ANN, '--all');
+  const held = await told('explain', ANN, '--all');
   expect(held).toContain('The guard holds a part of what shall happen');
   expect(held).toContain(sentence);
   expect(held).not.toContain('At the platform, active');
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', approval.id, '--yes');
   await place.idle();
-  expect(await outputOf('explain', ANN, '--all')).toContain(sentence);
+  expect(await told('explain', ANN, '--all')).toContain(sentence);
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: true });
   await place.idle();
 }, 30_000);
 
 test('explain of a person marks a group that the settings exclude as left out', async () => {
-  expect(await outputOf('explain', 'ben@acme.example')).toContain(
+  expect(await told('explain', 'ben@acme.example')).toContain(
     '– tmp-one (left out by groups.include or groups.exclude)',
   );
 }, 30_000);
@@ -95,6 +95,6 @@ test('a group that the settings include again counts as desired after a reconcil
   exclude();
   await place.start();
   await run(place, 'reconcile', '--yes');
-  expect(await outputOf('status')).toContain('groups: 3 in all: 3 linked');
-  expect(await outputOf('explain', 'tmp-two')).toContain('tmp-two is at main as desired');
+  expect(await told('status')).toContain('groups: 3 in all: 3 linked');
+  expect(await told('explain', 'tmp-two')).toContain('tmp-two is at main as desired');
 }, 60_000);

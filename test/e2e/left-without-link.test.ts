@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place, type PlaceOptions } from '../support/situation.ts';
 
@@ -14,18 +15,13 @@ const open = async (options: PlaceOptions = {}): Promise<void> => {
 };
 afterEach(() => place.stop());
 
-const told = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
-const told0 = async (...words: string[]): Promise<void> => {
-  const { code, text } = await place.commands.run(...words);
-  expect([code, text]).toEqual([0, expect.anything()]);
-};
+const { told, succeed } = commandsAt(() => place);
 const activeOf = async (name: string) => (await place.platform.user(name))?.active;
 /** Runs orders while the target is on hold, so that no sync comes between them. */
 async function onHold(orders: () => Promise<unknown>): Promise<void> {
-  await told0('hold');
+  await succeed('hold');
   await orders();
-  await told0('release');
+  await succeed('release');
   await place.idle();
 }
 
@@ -35,7 +31,7 @@ for (const adopt of ['exact', 'report'])
     const ann = await place.idp.createUser(ANN);
     await place.idle();
     await onHold(async () => {
-      await told0('links', 'forget', ANN);
+      await succeed('links', 'forget', ANN);
       expect(await told('links', 'show', ANN)).toContain('not linked');
       await place.idp.send('DELETE', `/Users/${ann}`);
     });
@@ -49,7 +45,7 @@ test('a person is deleted after links forget and the account was renamed by hand
   await place.idle();
   const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
   await onHold(async () => {
-    await told0('links', 'forget', ANN);
+    await succeed('links', 'forget', ANN);
     await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'userName', value: BOB });
     await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'remove', path: 'externalId' });
     await place.idp.send('DELETE', `/Users/${ann}`);
@@ -57,7 +53,7 @@ test('a person is deleted after links forget and the account was renamed by hand
   expect(await activeOf(BOB)).toBe(true);
   expect(await told('dead-letters', 'list')).toContain(`the account that was ${ANN} is called ${BOB} now`);
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
-  await told0('dead-letters', 'retry', `User:${ann}`);
+  await succeed('dead-letters', 'retry', `User:${ann}`);
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(ANN);
 }, 60_000);
@@ -67,11 +63,11 @@ test('links forget --leave-account of a deleted person with a dropped link leave
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   await onHold(async () => {
-    await told0('links', 'forget', ANN);
+    await succeed('links', 'forget', ANN);
     await place.idp.send('DELETE', `/Users/${ann}`);
     expect((await place.commands.run('links', 'forget', `User:${ann}`)).code).toBe(1);
     expect(await told('forget', ANN)).toMatch(/active/);
-    await told0('links', 'forget', `User:${ann}`, '--leave-account');
+    await succeed('links', 'forget', `User:${ann}`, '--leave-account');
   });
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
@@ -90,11 +86,11 @@ async function makeAccount(userName: string): Promise<void> {
 test('a person who was never synced is deleted at the source → the account of that name stays, and it is not looked up', async () => {
   await open();
   await makeAccount(ANN);
-  await told0('hold');
+  await succeed('hold');
   const ann = await place.idp.createUser(ANN);
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.platform.forgetRequests();
-  await told0('release');
+  await succeed('release');
   await place.idle();
   const asked = (await place.platform.requests()).filter(({ query }) => query.includes('filter'));
   expect(asked).toEqual([]);
@@ -107,7 +103,7 @@ test('a group is deleted at the source after links forget → it is deleted at t
   const group = await place.idp.createGroup('analysts', [ann]);
   await place.idle();
   await onHold(async () => {
-    await told0('links', 'forget', `Group:${group}`);
+    await succeed('links', 'forget', `Group:${group}`);
     await place.idp.send('DELETE', `/Groups/${group}`);
   });
   expect(await place.platform.group('analysts')).toBeUndefined();
@@ -119,7 +115,7 @@ test('the source removes a person from a group after links forget of the person 
   const group = await place.idp.createGroup('analysts', [ann]);
   await place.idle();
   await onHold(async () => {
-    await told0('links', 'forget', ANN);
+    await succeed('links', 'forget', ANN);
     await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   });
   expect((await place.platform.group('analysts'))?.members).toEqual([]);
@@ -134,16 +130,16 @@ const NO_EXTERNAL_ID = { externalId: undefined };
 /** Restores a backup that was made before a person and her group were synced for the first time. The target is on hold. */
 async function linkedAfterBackup(target: object = {}, names = {}): Promise<{ ann: string; group: string }> {
   await open({ ownRedis: true, target });
-  await told0('hold');
+  await succeed('hold');
   const ann = await place.idp.createUser(ANN, names);
   const group = await place.idp.createGroup('analysts', [ann]);
   const file = join(place.commands.folder, 'old.backup');
-  await told0('backup', file);
-  await told0('release');
+  await succeed('backup', file);
+  await succeed('release');
   await place.idle();
   expect(await activeOf(ANN)).toBe(true);
   await place.stopApps();
-  await told0('restore', file, '--replace', '--yes');
+  await succeed('restore', file, '--replace', '--yes');
   await place.start();
   return { ann, group };
 }
@@ -152,7 +148,7 @@ test('a person and a group are linked after a backup and deleted at the source a
   const { ann, group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idp.send('DELETE', `/Groups/${group}`);
-  await told0('release');
+  await succeed('release');
   await place.idle();
   expect(await activeOf(ANN)).toBe(false);
   expect(await told('dead-letters', 'list')).toContain('a group is called analysts, which may be this one');
@@ -161,7 +157,7 @@ test('a person and a group are linked after a backup and deleted at the source a
 test('a person who was linked after a backup goes out of scope after its restore → the account is closed', async () => {
   const { ann } = await linkedAfterBackup(NO_GUESTS);
   await toGuest(ann);
-  await told0('release');
+  await succeed('release');
   await place.idle();
   expect(await activeOf(ANN)).toBe(false);
 }, 60_000);
@@ -169,12 +165,12 @@ test('a person who was linked after a backup goes out of scope after its restore
 test('a person goes out of scope after a restore and adopt is report → a dead letter asks, and links forget --leave-account ends it', async () => {
   const { ann } = await linkedAfterBackup({ ...NO_GUESTS, adopt: 'report' }, NO_EXTERNAL_ID);
   await toGuest(ann);
-  await told0('release');
+  await succeed('release');
   await place.idle();
   await eventually('a dead letter asks', async () =>
     (await told('dead-letters', 'list')).includes(`User:${ann} is out of the scope of the target, and`),
   );
-  await told0('links', 'forget', `User:${ann}`, '--target', 'main', '--leave-account');
+  await succeed('links', 'forget', `User:${ann}`, '--target', 'main', '--leave-account');
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(ann);
   expect(await activeOf(ANN)).toBe(true);
@@ -183,7 +179,7 @@ test('a person goes out of scope after a restore and adopt is report → a dead 
 test('a person leaves after a restore under the policy upsert-only → no dead letter asks for the account to be closed', async () => {
   const { ann } = await linkedAfterBackup({ adopt: 'report', policy: 'upsert-only' }, NO_EXTERNAL_ID);
   await place.idp.send('DELETE', `/Users/${ann}`);
-  await told0('release');
+  await succeed('release');
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(ann);
   expect(await activeOf(ANN)).toBe(true);
@@ -196,7 +192,7 @@ test('links forget of a person who is out of scope stays: the closed account is 
   await toGuest(ann);
   await place.idle();
   expect(await activeOf(ANN)).toBe(false);
-  await told0('links', 'forget', ANN);
+  await succeed('links', 'forget', ANN);
   await place.idle();
   expect(await told('links', 'show', ANN)).toContain('not linked');
 }, 60_000);
@@ -204,16 +200,16 @@ test('links forget of a person who is out of scope stays: the closed account is 
 test('a person who was never in scope has an account that others made → after a restore it stays open, and a dead letter asks', async () => {
   await open({ ownRedis: true, target: NO_GUESTS });
   await makeAccount(BOB);
-  await told0('hold');
+  await succeed('hold');
   const bob = await place.idp.createUser(BOB, { ...NO_EXTERNAL_ID, title: 'guest' });
   const file = join(place.commands.folder, 'guest.backup');
-  await told0('backup', file);
-  await told0('release');
+  await succeed('backup', file);
+  await succeed('release');
   await place.idle();
   await place.stopApps();
-  await told0('restore', file, '--replace', '--yes');
+  await succeed('restore', file, '--replace', '--yes');
   await place.start();
-  await told0('release');
+  await succeed('release');
   await eventually('a dead letter asks', async () =>
     (await told('dead-letters', 'list')).includes(`User:${bob} is out of the scope of the target, and`),
   );
@@ -227,7 +223,7 @@ test('under upsert-only a group is renamed by hand and deleted after links forge
   await place.idle();
   const { scimId = '' } = (await place.platform.group('analysts')) ?? {};
   await onHold(async () => {
-    await told0('links', 'forget', `Group:${group}`);
+    await succeed('links', 'forget', `Group:${group}`);
     await byHand(place, 'PATCH', `/Groups/${scimId}`, {
       op: 'replace',
       path: 'displayName',

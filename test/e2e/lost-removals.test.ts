@@ -1,5 +1,6 @@
 // Tests a platform that answers the removal of a member with success, shows no members in the answer, and keeps the member.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
@@ -47,8 +48,7 @@ const join = (name: string) =>
   place.idp.patch(`/Groups/${crew}`, { op: 'add', path: 'members', value: [{ value: ids[name] }] });
 const members = async (): Promise<string[]> =>
   ((await place.platform.group('crew'))?.members ?? []).toSorted();
-const outputOf = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 /** Loses one removal of ann from the group. */
 async function loseRemoval(answer: { status: number; body?: string } = { status: 204 }): Promise<void> {
@@ -82,15 +82,15 @@ test.each([
   async (_, answer) => {
     await open();
     await loseRemoval(answer);
-    const planned = await outputOf('plan');
+    const planned = await told('plan');
     expect(planned).toContain(`removeMember person ${ANN} in crew`);
     expect(planned).toContain('write did not stick');
-    expect(await outputOf('explain', ANN)).toContain('is not at main as desired');
-    expect(await outputOf('explain', 'crew')).toContain('is not at main as desired');
+    expect(await told('explain', ANN)).toContain('is not at main as desired');
+    expect(await told('explain', 'crew')).toContain('is not at main as desired');
     expect((await place.commands.run('verify-access', ANN)).code).not.toBe(0);
     await run(place, 'reconcile', '--yes');
     expect(await members()).toEqual([BOB, CHO]);
-    expect(await outputOf('plan')).toContain('no changes');
+    expect(await told('plan')).toContain('no changes');
   },
   60_000,
 );
@@ -138,7 +138,7 @@ test('a member whom the source adds again after a removal that was answered 204 
   await byHand('add', ANN);
   await run(place, 'reconcile', '--yes', '--full');
   expect(await members()).toEqual([ANN, BOB, CHO]);
-  expect(await outputOf('plan')).toContain('no changes');
+  expect(await told('plan')).toContain('no changes');
 }, 60_000);
 
 test('a removal that was answered 204 and not carried out is repaired after a restart and after a restore of the backup', async () => {
@@ -164,14 +164,14 @@ test('members whom the platform left out of an addition that it answered 204 are
   await place.idp.patch(`/Groups/${crew}`, { op: 'add', path: 'members', value: [{ value: dan }] });
   await place.idle();
   front.answer = () => undefined;
-  const planned = await outputOf('plan');
+  const planned = await told('plan');
   expect(planned).toContain('addMember person dan@acme.example in crew');
   expect(planned).toContain('write did not stick');
   expect(planned).not.toContain('platform changed');
   expect(planned).not.toContain('taken out at the platform');
   await run(place, 'reconcile', '--yes');
   expect(await members()).toContain('dan@acme.example');
-  expect(await outputOf('status')).not.toContain('by others');
+  expect(await told('status')).not.toContain('by others');
 }, 60_000);
 
 test('an adopted group that the source deletes is not forgotten while the platform keeps a member whose removal it answered 204', async () => {
@@ -211,7 +211,7 @@ test('a removal that was answered 204 and not carried out is repaired while the 
   front.edit = (_method, _url, body) => body;
   await run(place, 'reconcile', '--yes', '--full');
   expect(await members()).toEqual([BOB, CHO]);
-  expect(await outputOf('plan')).toContain('no changes');
+  expect(await told('plan')).toContain('no changes');
 }, 60_000);
 
 test('a removal that was answered 204 and not carried out is repaired by the next reconcile at a platform that tells no time of change and has many groups', async () => {

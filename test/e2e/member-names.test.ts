@@ -1,5 +1,6 @@
 // Tests that plan, explain and log name members, where a name is known, in place of their ids.
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { run } from '../support/situation-table.ts';
@@ -19,11 +20,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const outputOf = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('log names five of six members that were added to a group, and counts the other', async () => {
-  const text = await outputOf('log', '--resource', 'north', '--action', 'addMembers');
+  const text = await told('log', '--resource', 'north', '--action', 'addMembers');
   const [, named = ''] = /6 members: (.*?) and 1 more/.exec(text) ?? [];
   expect(named.split(', ')).toHaveLength(5);
   for (const name of named.split(', ')) expect(NAMES).toContain(name);
@@ -32,15 +32,13 @@ test('log names five of six members that were added to a group, and counts the o
 test('log names a member who was deleted since, by the link', async () => {
   await place.idp.send('DELETE', `/Users/${ids[0]}`);
   await place.idle();
-  expect(await outputOf('log', '--resource', 'north', '--action', 'removeMembers')).toContain(
-    `1 member: ${ANN}`,
-  );
+  expect(await told('log', '--resource', 'north', '--action', 'removeMembers')).toContain(`1 member: ${ANN}`);
 }, 30_000);
 
 test('log notes at entries about members, and not at the creation of a group, that members have their present names', async () => {
   const caveat = 'Members have their present names';
-  expect(await outputOf('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
-  expect(await outputOf('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
+  expect(await told('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
+  expect(await told('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
 }, 30_000);
 
 test('plan names an unmanaged member, whom the member list has by another name, by the userName', async () => {
@@ -64,14 +62,14 @@ test('plan names an unmanaged member, whom the member list has by another name, 
   const north = groups.find(({ displayName }) => displayName === 'north')?.scimId;
   const value = [{ value: made.body.id }];
   await asAdmin('PATCH', `/api/scim/v2/Groups/${north}`, scimPatch({ op: 'add', path: 'members', value }));
-  expect(await outputOf('plan', '--full')).toContain(`${STRANGER} in north`);
+  expect(await told('plan', '--full')).toContain(`${STRANGER} in north`);
 }, 30_000);
 
 test('explain of a group names a member who was never synced, by the record', async () => {
   await run(place, 'hold');
   const gus = await place.idp.createUser('gus@acme.example');
   await place.idp.createGroup('south', [gus]);
-  const text = await outputOf('explain', 'south', '--all');
+  const text = await told('explain', 'south', '--all');
   expect(text).toContain('gus@acme.example');
   expect(text).not.toContain(gus);
 }, 30_000);
@@ -100,16 +98,16 @@ test('a member of two groups is renamed and a new person gets the former userNam
     op: 'remove',
     path: `members[value eq "${account}"]`,
   });
-  const plan = await outputOf('plan');
+  const plan = await told('plan');
   expect(plan).toContain('removeMember person ben.new@acme.example in west');
   expect(plan).toContain('addMember person ben@acme.example in west');
   expect(plan).toContain('addMember person ben.new@acme.example in east');
-  const inWest = await outputOf('sync', `Group:${west}`, '--dry-run');
+  const inWest = await told('sync', `Group:${west}`, '--dry-run');
   expect(inWest).toContain('removeMember ben.new@acme.example in west');
   expect(inWest).toContain('addMember ben@acme.example in west');
   for (const ref of [`Group:${east}`, `User:${ben}`])
-    expect(await outputOf('sync', ref, '--dry-run')).toContain('addMember ben.new@acme.example in east');
-  const explained = await outputOf('explain', 'west');
+    expect(await told('sync', ref, '--dry-run')).toContain('addMember ben.new@acme.example in east');
+  const explained = await told('explain', 'west');
   expect(explained).toContain('- ben.new@acme.example');
   expect(explained).toContain('At the platform, ben.new@acme.example: no member at the source any more');
   expect(explained).toContain('+ ben@acme.example (has no account at the target yet)');

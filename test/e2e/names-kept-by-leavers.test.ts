@@ -2,6 +2,7 @@
 // or an operator rejected it, or a closed one. Closing an account frees no userName; deleting it does.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -35,10 +36,7 @@ afterEach(() => place.stop());
 
 const openApprovals = async (): Promise<{ id: string }[]> =>
   (await place.commands.run('approvals', 'list', '--json')).json;
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const takeName = () => place.idp.patch(`/Users/${jan}`, { op: 'replace', path: 'userName', value: IVY });
 const decide = async (order: 'approve' | 'reject'): Promise<void> => {
   for (const { id } of await openApprovals()) await place.commands.run('approvals', order, id, '--yes');
@@ -48,12 +46,12 @@ const scimIdOf = async (name: string): Promise<string> => (await place.platform.
 
 /** Expects that each command names the leaver's account as the reason, and that plan counts no change. */
 async function expectTaken(): Promise<void> {
-  const [code, plan] = await run('plan');
+  const [code, plan] = await outcome('plan');
   expect([code, plan]).toEqual([0, expect.stringContaining(taken)]);
   expect(plan).not.toContain('1 to update');
-  expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
-  expect((await run('explain', `User:${jan}`))[1]).toContain(taken);
-  expect(await run('sync', `User:${jan}`)).toEqual([1, expect.stringContaining(taken)]);
+  expect(await outcome('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+  expect((await outcome('explain', `User:${jan}`))[1]).toContain(taken);
+  expect(await outcome('sync', `User:${jan}`)).toEqual([1, expect.stringContaining(taken)]);
 }
 
 test.each(['held', 'rejected'] as const)(
@@ -63,7 +61,7 @@ test.each(['held', 'rejected'] as const)(
     if (state === 'rejected') await decide('reject');
     await takeName();
     await eventually('the rename is refused', async () =>
-      (await run('explain', `User:${jan}`))[1].includes(taken),
+      (await outcome('explain', `User:${jan}`))[1].includes(taken),
     );
     await expectTaken();
     expect(await place.platform.user(IVY)).toMatchObject({ active: true });
@@ -72,7 +70,7 @@ test.each(['held', 'rejected'] as const)(
       path: 'userName',
       value: 'former@acme.example',
     });
-    expect((await run('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
+    expect((await outcome('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
     await place.idle();
     expect(await place.platform.user(IVY)).toMatchObject({ externalId: `ext-${JAN}`, active: true });
     await decide('approve');
@@ -86,23 +84,23 @@ test('a person gets the userName of a leaver whose deactivation is approved late
   await openWithHeldLeaver('deactivate');
   await takeName();
   await eventually('the rename is refused', async () =>
-    (await run('explain', `User:${jan}`))[1].includes(taken),
+    (await outcome('explain', `User:${jan}`))[1].includes(taken),
   );
   await decide('approve');
   expect(await place.platform.user(IVY)).toMatchObject({ active: false });
   await expectTaken();
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(IVY)}`);
-  expect((await run('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
+  expect((await outcome('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
   await place.idle();
   expect(await place.platform.user(IVY)).toMatchObject({ externalId: `ext-${JAN}`, active: true });
 }, 60_000);
 
 test('on hold, before the rename was tried, plan and sync --dry-run say that the account of a leaver with a held deactivation keeps the userName', async () => {
   await openWithHeldLeaver('deactivate');
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await takeName();
-  expect(await run('plan')).toEqual([0, expect.stringContaining(taken)]);
-  expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+  expect(await outcome('plan')).toEqual([0, expect.stringContaining(taken)]);
+  expect(await outcome('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
 }, 60_000);
 
 test.each([
@@ -114,9 +112,9 @@ test.each([
     await openWithHeldLeaver(deprovision, users);
     await takeName();
     await eventually('the rename waits', async () =>
-      (await run('explain', `User:${jan}`))[1].includes('gives up a name or account'),
+      (await outcome('explain', `User:${jan}`))[1].includes('gives up a name or account'),
     );
-    const [code, plan] = await run('plan');
+    const [code, plan] = await outcome('plan');
     expect([code, plan]).toEqual([
       0,
       expect.stringContaining(
@@ -142,8 +140,8 @@ test('a person gets the userName that a leaver with a closed account had at last
   await place.idp.send('DELETE', `/Users/${ivy}`);
   await place.idle();
   expect(await place.platform.user(IVY)).toMatchObject({ active: false });
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await takeName();
   for (const command of [['plan'], ['sync', `User:${jan}`, '--dry-run']])
-    expect(await run(...command)).toEqual([0, expect.stringContaining(takenBy(ivy))]);
+    expect(await outcome(...command)).toEqual([0, expect.stringContaining(takenBy(ivy))]);
 }, 60_000);

@@ -2,6 +2,7 @@
 // removal, of a protected person, and of a leaver whose closing the platform refused or who was pushed anew.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -23,14 +24,13 @@ async function open(target: object): Promise<void> {
   await place.idp.createGroup('Ops', [ivy]);
   await place.idle();
 }
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const rename = (id: string, userName: string) =>
   place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: userName });
 const explains = (id: string, words: string): Promise<boolean> =>
-  eventually(`explain says: ${words}`, async () => (await run('explain', `User:${id}`))[1].includes(words));
+  eventually(`explain says: ${words}`, async () =>
+    (await outcome('explain', `User:${id}`))[1].includes(words),
+  );
 const approveAll = async (): Promise<void> => {
   for (const { id } of (await place.commands.run('approvals', 'list', '--json')).json)
     await place.commands.run('approvals', 'approve', id, '--yes');
@@ -52,14 +52,14 @@ test('a new person gets the userName of a person whose rename waits for a held r
   const hire = await place.idp.createUser(IVY, { externalId: `ext-hire` });
   const waits = `it waits until User:${ivy} gives up a name or account, and the guard holds a change of User:${ivy}`;
   await explains(hire, waits);
-  const [code, plan] = await run('plan');
+  const [code, plan] = await outcome('plan');
   expect([code, plan]).toEqual([
     0,
     expect.stringContaining('waits for a held change of the user or group that has'),
   ]);
-  expect((await run('explain', `User:${hire}`))[1] + plan).not.toMatch(/a leaver|who or what/);
+  expect((await outcome('explain', `User:${hire}`))[1] + plan).not.toMatch(/a leaver|who or what/);
   const [{ id: approval = '' }] = (await place.commands.run('approvals', 'list', '--json')).json;
-  const [, held] = await run('approvals', 'show', approval);
+  const [, held] = await outcome('approvals', 'show', approval);
   expect(held).toContain(NEW_NAME);
   await approveAll();
   await hasName(NEW_NAME, IVY);
@@ -71,21 +71,21 @@ test('a person gets the userName that the account of a protected person still ha
   await place.change(({ targets }) => (targets.main.users = { protected: [NEW_NAME] }));
   await rename(ivy, NEW_NAME);
   await place.idle();
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await rename(jan, IVY);
   const taken = `userName is already taken by the account of a protected person, User:${ivy}, whom the bridge does not change: rename the account at the platform`;
   for (const command of [['plan'], ['sync', `User:${jan}`, '--dry-run']])
-    expect(await run(...command)).toEqual([0, expect.stringContaining(taken)]);
-  await run('release');
+    expect(await outcome(...command)).toEqual([0, expect.stringContaining(taken)]);
+  await outcome('release');
   await explains(jan, taken);
-  const [, explained] = await run('explain', `User:${jan}`);
+  const [, explained] = await outcome('explain', `User:${jan}`);
   expect(explained).not.toContain('who left');
   await byHand(place, 'PATCH', `/Users/${(await place.platform.user(IVY))?.scimId}`, {
     op: 'replace',
     path: 'userName',
     value: NEW_NAME,
   });
-  expect((await run('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
+  expect((await outcome('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
   await hasName(IVY, JAN);
 }, 60_000);
 
@@ -113,7 +113,7 @@ test('a person gets the userName of a person whose own rename the platform refus
     jan,
     `userName is already taken by the account of User:${ivy}, whose own change was refused: scim-bridge explain User:${ivy}`,
   );
-  for (const id of [ivy, jan]) await run('dead-letters', 'retry', `User:${id}`);
+  for (const id of [ivy, jan]) await outcome('dead-letters', 'retry', `User:${id}`);
   await hasName(NEW_NAME, IVY);
   await hasName(IVY, JAN);
 }, 60_000);
@@ -133,9 +133,9 @@ test.each(['deleted', 'out of scope'] as const)(
     await rename(jan, IVY);
     const taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
     await explains(jan, taken);
-    expect(await run('plan')).toEqual([expect.any(Number), expect.stringContaining(taken)]);
-    expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
-    expect(await run('sync', `User:${jan}`)).toEqual([1, expect.stringContaining(taken)]);
+    expect(await outcome('plan')).toEqual([expect.any(Number), expect.stringContaining(taken)]);
+    expect(await outcome('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+    expect(await outcome('sync', `User:${jan}`)).toEqual([1, expect.stringContaining(taken)]);
   },
   60_000,
 );
@@ -155,10 +155,12 @@ test('a leaver with a held deactivation is pushed anew with another userName, an
   await explains(anew, waits);
   await rename(jan, IVY);
   await explains(jan, waits);
-  expect(await run('sync', `User:${jan}`)).toEqual([2, expect.stringContaining(waits)]);
-  const [code, plan] = await run('plan');
+  expect(await outcome('sync', `User:${jan}`)).toEqual([2, expect.stringContaining(waits)]);
+  const [code, plan] = await outcome('plan');
   expect([code, plan]).toEqual([0, expect.not.stringContaining('alone does not free the name')]);
-  expect((await run('sync', `User:${jan}`, '--dry-run'))[1]).not.toContain('alone does not free the name');
+  expect((await outcome('sync', `User:${jan}`, '--dry-run'))[1]).not.toContain(
+    'alone does not free the name',
+  );
   await approveAll();
   await eventually('all decided', async () => {
     await approveAll();

@@ -2,6 +2,7 @@
 // removes such members) to owned (it leaves them): no such member is removed, also not by an approval.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -32,15 +33,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const approvalId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
 test('groups.members becomes owned while removals are held → plan, exceptions, explain and approvals show say that the next reconcile judges them anew', async () => {
   const shown = ['approvals', 'show', await approvalId()];
   for (const command of [['plan'], ['exceptions'], ['explain', 'crew'], shown])
-    expect(await words(...command)).toContain(
+    expect(await told(...command)).toContain(
       'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew',
     );
 });
@@ -48,7 +48,7 @@ test('groups.members becomes owned while removals are held → plan, exceptions,
 test('after the next reconcile the removal of an account that nobody pushed is not held any more, and that of a pushed person is', async () => {
   await place.commands.run('reconcile', '--yes');
   await place.idle();
-  const shown = await words('approvals', 'show', await approvalId());
+  const shown = await told('approvals', 'show', await approvalId());
   expect(shown).toContain(`${BOB} leaves crew`);
   expect(shown).not.toContain(VIEWER);
 });
@@ -57,7 +57,7 @@ test('the held removal of a pushed person is approved → the person leaves the 
   await place.commands.run('approvals', 'approve', await approvalId(), '--yes');
   await place.idle();
   expect((await place.platform.group('crew'))?.members).toEqual([ANN, VIEWER]);
-  expect(await words('exceptions')).toBe('No exceptions.');
+  expect(await told('exceptions')).toBe('No exceptions.');
 });
 
 test('the removal of a member that nobody pushed is held, and groups.members becomes owned → approve says that the settings do not want the removal any more, and the member stays in the group', async () => {
@@ -66,10 +66,10 @@ test('the removal of a member that nobody pushed is held, and groups.members bec
   await membersOf('authoritative');
   await place.commands.run('reconcile', '--yes');
   await membersOf('owned');
-  expect(await words('approvals', 'approve', await approvalId(), '--yes')).toContain(
+  expect(await told('approvals', 'approve', await approvalId(), '--yes')).toContain(
     'a change that the present settings do not want is not written',
   );
   await place.idle();
   expect((await place.platform.group('crew'))?.members).toEqual([ANN, VIEWER]);
-  expect(await words('exceptions')).toBe('No exceptions.');
+  expect(await told('exceptions')).toBe('No exceptions.');
 });

@@ -1,5 +1,6 @@
 // Tests that plan and sync --dry-run announce the changes of a person that wait behind a change that the guard is to hold.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -13,8 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const told = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('plan counts values and additions behind a deactivation or removal that is to be held among the held ones, and the guard holds them', async () => {
   const { idp, platform } = place;

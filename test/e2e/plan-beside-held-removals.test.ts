@@ -1,5 +1,6 @@
 // Tests that plan and sync --dry-run say which removals the guard is to hold when they are written.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ONE = { count: 1, percent: 100 };
@@ -17,8 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const deactivate = (name: string) =>
   place.idp.patch(`/Users/${ids.get(name)}`, { op: 'replace', path: 'active', value: false });
 const leaveCrew = (name: string) =>
@@ -29,7 +29,7 @@ const isOpen = async (name: string) => (await place.platform.user(mail(name)))?.
 async function whileOnHold(push: () => Promise<unknown>): Promise<string> {
   await place.commands.run('hold', '--by', 'olga');
   await push();
-  const plan = await words('plan');
+  const plan = await told('plan');
   return plan;
 }
 
@@ -47,7 +47,7 @@ test('a plan of removals within the limits does not mention the guard', async ()
   });
   await release();
   expect(await isOpen('ann')).toBe(false);
-  expect(await words('approvals', 'list')).toContain('The guard holds nothing');
+  expect(await told('approvals', 'list')).toContain('The guard holds nothing');
   expect(plan).toContain('1 to deactivate');
   expect(plan).not.toContain('guard');
 }, 30_000);
@@ -60,10 +60,10 @@ test('while the guard limits are used up, plan and sync --dry-run announce each 
     await deactivate('eve');
     await leaveCrew('fay');
   });
-  const dryRun = await words('sync', mail('eve'), '--dry-run');
+  const dryRun = await told('sync', mail('eve'), '--dry-run');
   await release();
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
-  const shown = await words('approvals', 'show', approval.id);
+  const shown = await told('approvals', 'show', approval.id);
   for (const name of ['eve', 'fay']) expect(shown).toContain(mail(name));
   expect(await isOpen('eve')).toBe(true);
   expect(plan).toContain(
@@ -77,7 +77,7 @@ test('a plan of an approved deactivation that is not written yet does not mentio
   await place.commands.run('hold', '--by', 'olga');
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');
-  const plan = await words('plan');
+  const plan = await told('plan');
   await release();
   expect(await isOpen('eve')).toBe(false);
   expect(plan).toContain('2 to deactivate');

@@ -1,6 +1,7 @@
 // Tests accounts of leavers that are open again: plan lists the deletion that follows the closing of the account.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -9,8 +10,7 @@ const ANN = 'ann@acme.example';
 let place: Place;
 afterEach(() => place.stop());
 
-const run = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 /** Opens a bridge with a person whom the source has deleted. */
 async function openWithLeaver(target: object): Promise<string> {
@@ -28,12 +28,12 @@ async function openWithLeaver(target: object): Promise<string> {
  * The hold keeps the service from its own reconcile after the change of the settings.
  */
 async function expectDeletion(ann: string): Promise<void> {
-  expect(await run('plan')).toContain('1 to delete');
-  expect(await run('plan')).not.toContain('to deactivate');
-  expect(await run('sync', `User:${ann}`, '--dry-run')).toContain('delete');
+  expect(await told('plan')).toContain('1 to delete');
+  expect(await told('plan')).not.toContain('to deactivate');
+  expect(await told('sync', `User:${ann}`, '--dry-run')).toContain('delete');
   await place.platform.forgetRequests();
-  await run('release');
-  await run('reconcile', '--yes');
+  await told('release');
+  await told('reconcile', '--yes');
   await eventually('the account is deleted', async () => (await place.platform.user(ANN)) === undefined);
   const writes = (await place.platform.writes()).filter(({ path }) => path.includes('/scim/v2/Users/'));
   expect(writes.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
@@ -47,7 +47,7 @@ test.each([
   async (_name, users) => {
     const ann = await openWithLeaver({ policy: 'upsert-only' });
     expect(await place.platform.user(ANN)).toMatchObject({ active: true });
-    await run('hold');
+    await told('hold');
     await place.change(({ targets: { main } }) => Object.assign(main as object, { policy: 'sync', users }));
     await expectDeletion(ann);
   },
@@ -58,11 +58,11 @@ test('a person opens the account of a leaver again, and users.deprovision become
   const ann = await openWithLeaver({});
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: true });
-  await run('hold');
+  await told('hold');
   await place.change(({ targets: { main } }) =>
     Object.assign(main as object, { users: { deprovision: 'delete' } }),
   );
-  expect(await run('plan')).toContain('deleted at the source, active again at the platform');
+  expect(await told('plan')).toContain('deleted at the source, active again at the platform');
   await expectDeletion(ann);
 }, 60_000);
 
@@ -76,14 +76,14 @@ test('two open accounts of leavers are to be deleted and the guard allows one de
     await place.idp.send('DELETE', `/Users/${id}`);
   }
   await place.idle();
-  await run('hold');
+  await told('hold');
   await place.change(({ targets: { main } }) =>
     Object.assign(main as object, { policy: 'sync', users: { deprovision: 'delete' } }),
   );
-  expect((await run('plan')).match(/to be held by the guard until an operator decides/g)).toHaveLength(2);
-  await run('release');
-  await run('reconcile', '--yes');
+  expect((await told('plan')).match(/to be held by the guard until an operator decides/g)).toHaveLength(2);
+  await told('release');
+  await told('reconcile', '--yes');
   await place.idle();
-  expect(await run('approvals', 'list')).toContain('2 to deactivate');
+  expect(await told('approvals', 'list')).toContain('2 to deactivate');
   expect(await place.platform.user(ANN)).toMatchObject({ active: true });
 }, 60_000);

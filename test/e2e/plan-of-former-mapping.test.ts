@@ -1,5 +1,6 @@
 // Tests that a plan lists a dead letter of a value as a conflict only if the present mapping still has the fault.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -16,8 +17,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const mapTo = (attributes: object): Promise<void> =>
   place.change(({ targets: { main } }) => {
     main.attributes = attributes;
@@ -25,18 +25,18 @@ const mapTo = (attributes: object): Promise<void> =>
 
 test('after a change of mapping that keeps the faulty rule, plan lists the conflict of the person once', async () => {
   await mapTo({ level: { type: 'number', from: 'title' }, rank: { type: 'string', from: 'title' } });
-  const plan = await words('plan');
+  const plan = await told('plan');
   expect(plan).toContain(`${CONFLICT}: scim-bridge explain NAME tells what to do User ${BOB}: conflict`);
   expect(plan.split('level is string and cannot become a number')).toHaveLength(2);
 }, 30_000);
 
 test('after the faulty mapping rule was removed, plan lists the activation that waited for it and no conflict, and reconcile activates the account', async () => {
   await mapTo({});
-  const plan = await words('plan');
+  const plan = await told('plan');
   expect(plan).toContain(`1 change. 1 to activate.`);
   expect(plan).not.toContain('conflict');
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   expect((await place.platform.user(BOB))?.active).toBe(true);
-  expect(await words('dead-letters', 'list')).not.toContain(BOB);
+  expect(await told('dead-letters', 'list')).not.toContain(BOB);
 }, 30_000);

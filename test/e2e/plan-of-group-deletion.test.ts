@@ -1,5 +1,6 @@
 // Tests that plan and sync --dry-run say when the guard is to hold the deletion of a group because of the number of its members.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const HELD = 'to be held by the guard until an operator decides or the approval expires';
@@ -26,16 +27,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('a group with more active members than the guard allows to remove is deleted → plan and sync --dry-run say that the guard will hold the deletion, and it does', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.send('DELETE', `/Groups/${groups.get('team')}`);
   // A member of the deleted group waits for the decision before joining another one.
   await place.idp.createGroup('extra', [ids.get('ann') ?? '']);
-  const plan = await words('plan');
-  const dryRun = await words('sync', mail('ann'), '--dry-run');
+  const plan = await told('plan');
+  const dryRun = await told('sync', mail('ann'), '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect(await place.platform.group('team')).toBeDefined();
@@ -53,8 +53,8 @@ test('a group whose active members fit into the guard limit is deleted → plan 
   expect((await place.platform.group('extra'))?.members).toEqual([mail('ann')]);
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.send('DELETE', `/Groups/${groups.get('pair')}`);
-  const plan = await words('plan');
-  const dryRun = await words('sync', mail('bob'), '--dry-run');
+  const plan = await told('plan');
+  const dryRun = await told('sync', mail('bob'), '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect(await place.platform.group('pair')).toBeUndefined();

@@ -2,6 +2,7 @@
 // activation and no membership, but every removal.
 import '../support/load-modules.ts';
 import { atPlatform } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -27,8 +28,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 const membersOf = async (group: string) =>
   (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
@@ -37,8 +37,8 @@ test('plan shows a new person with a value for an attribute of another type at t
   await place.commands.run('hold', '--by', 'olga');
   const ann = await place.idp.createUser(ANN, { title: '3' });
   await place.idp.createGroup('writers', [ann]);
-  const plan = await words('plan');
-  const dryRun = await words('sync', ANN, '--dry-run');
+  const plan = await told('plan');
+  const dryRun = await told('sync', ANN, '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(false);
@@ -51,9 +51,9 @@ test('plan shows a new person with a value for an attribute of another type at t
 }, 30_000);
 
 test('plan lists no reactivation and no membership for a dead letter whose attribute has another type at the platform', async () => {
-  await eventually('refused', async () => (await words('dead-letters', 'list')).includes(ANN));
+  await eventually('refused', async () => (await told('dead-letters', 'list')).includes(ANN));
   const { text } = await place.commands.run('plan', '--full');
-  const dryRun = await words('sync', ANN, '--dry-run');
+  const dryRun = await told('sync', ANN, '--dry-run');
   await place.commands.run('reconcile', '--full');
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(false);
@@ -84,7 +84,7 @@ test('plan lists the deactivation of a person whose attribute has another type a
     `/api/scim/v2/Groups/${writers}`,
     scimPatch({ op: 'add', path: 'members', value: [{ value: account }] }),
   );
-  const plan = await words('plan', '--full');
+  const plan = await told('plan', '--full');
   await place.commands.run('release');
   await place.idle();
   await place.commands.run('reconcile', '--full');
@@ -116,7 +116,7 @@ test('a reconcile makes a person with a closed account a dead letter when a new 
   });
   await place.commands.run('reconcile');
   await place.idle();
-  expect(await words('dead-letters', 'list')).toContain(DAN);
+  expect(await told('dead-letters', 'list')).toContain(DAN);
   expect((await place.platform.user(DAN))?.active).toBe(false);
 }, 30_000);
 
@@ -130,7 +130,7 @@ test('while an attribute has another type at the platform, status says that no r
   });
   for (let runs = 0; runs < 2; runs++) {
     await place.commands.run('reconcile', '--yes');
-    expect(await words('status')).toContain(
+    expect(await told('status')).toContain(
       'since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
     );
   }
@@ -138,5 +138,5 @@ test('while an attribute has another type at the platform, status says that no r
     main.attributes = { level: { type: 'string', from: 'title', onEmpty: 'keep' } };
   });
   await place.commands.run('reconcile', '--yes');
-  expect(await words('status')).not.toContain('brought them to everybody');
+  expect(await told('status')).not.toContain('brought them to everybody');
 }, 60_000);

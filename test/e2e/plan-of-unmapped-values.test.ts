@@ -1,5 +1,6 @@
 // Tests what plan and sync --dry-run promise for people with a value that cannot be mapped: no activation, no membership.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -17,8 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 /** Changes something at the platform as somebody else. */
 async function meddle(path: string, ...operations: object[]): Promise<void> {
@@ -37,8 +37,8 @@ test('plan shows a new person with a value that cannot be mapped as an inactive 
   await place.commands.run('hold', '--by', 'olga');
   const bad = await place.idp.createUser(BAD, { title: 'high' });
   await place.idp.createGroup('writers', [bad]);
-  const plan = await words('plan');
-  const dryRun = await words('sync', BAD, '--dry-run');
+  const plan = await told('plan');
+  const dryRun = await told('sync', BAD, '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect((await place.platform.user(BAD))?.active).toBe(false);
@@ -55,14 +55,14 @@ test('plan shows a new person with a value that cannot be mapped as an inactive 
 test('plan lists no reactivation and no membership for a dead letter whose value cannot be mapped', async () => {
   await place.idp.patch(`/Users/${cyd}`, { op: 'replace', path: 'title', value: 'high' });
   await place.idle();
-  await eventually('refused', async () => (await words('dead-letters', 'list')).includes(CYD));
+  await eventually('refused', async () => (await told('dead-letters', 'list')).includes(CYD));
   const { users, groups } = await place.platform.state();
   const account = users.find(({ userName }) => userName === CYD)?.scimId;
   const group = groups.find(({ displayName }) => displayName === 'analysts')?.scimId;
   await meddle(`Users/${account}`, { op: 'replace', path: 'active', value: false });
   await meddle(`Groups/${group}`, { op: 'remove', path: `members[value eq "${account}"]` });
   const { text } = await place.commands.run('plan', '--full');
-  const dryRun = await words('sync', CYD, '--dry-run');
+  const dryRun = await told('sync', CYD, '--dry-run');
   await place.commands.run('reconcile', '--full');
   await place.idle();
   expect((await place.platform.user(CYD))?.active).toBe(false);
@@ -75,10 +75,10 @@ test('plan lists no reactivation and no membership for a dead letter whose value
 test('after the source corrects a value that could not be mapped, plan lists the activation, and reconcile writes it with the membership', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${cyd}`, { op: 'replace', path: 'title', value: '4' });
-  const plan = await words('plan');
+  const plan = await told('plan');
   expect(plan).toContain('1 to activate');
   expect(plan).toContain(`+ activate user ${CYD}`);
-  expect(await words('sync', CYD, '--dry-run')).toContain(` activate ${CYD}`);
+  expect(await told('sync', CYD, '--dry-run')).toContain(` activate ${CYD}`);
   await place.commands.run('release', '--by', 'olga');
   await place.idle();
   await place.commands.run('reconcile', '--full');

@@ -1,5 +1,6 @@
 // Tests a platform whose reads do not show the latest writes yet: nothing of it is called a change by others.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const PEOPLE = ['ann', 'bob', 'cho'].map((name) => `${name}@acme.example`);
@@ -7,8 +8,7 @@ const PEOPLE = ['ann', 'bob', 'cho'].map((name) => `${name}@acme.example`);
 let place: Place;
 afterEach(() => place.stop());
 
-const outputOf = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('after a first load, plan and explain call accounts and groups that the lists do not show yet "gone or not shown there yet", and not changed by others', async () => {
   place = await openPlace({});
@@ -17,7 +17,7 @@ test('after a first load, plan and explain call accounts and groups that the lis
   for (const name of PEOPLE) ids.push(await place.idp.createUser(name));
   await place.idp.createGroup('crew', ids);
   await place.idle();
-  const planned = await outputOf('plan');
+  const planned = await told('plan');
   expect(planned).toContain(
     'its account is gone at the platform, or not shown there yet: the bridge wrote it at',
   );
@@ -25,9 +25,9 @@ test('after a first load, plan and explain call accounts and groups that the lis
     'the group is gone at the platform, or not shown there yet: the bridge wrote it at',
   );
   expect(planned).not.toContain('platform changed');
-  expect(await outputOf('explain', PEOPLE[0] ?? '')).toContain('or not shown there yet');
+  expect(await told('explain', PEOPLE[0] ?? '')).toContain('or not shown there yet');
   await place.commands.run('reconcile', '--yes');
-  expect(await outputOf('status')).not.toContain('by others');
+  expect(await told('status')).not.toContain('by others');
   const { users, groups } = await place.platform.state();
   expect(users.filter(({ userName }) => PEOPLE.includes(userName))).toHaveLength(PEOPLE.length);
   expect(groups.filter(({ displayName }) => displayName === 'crew')).toHaveLength(1);

@@ -1,6 +1,7 @@
 // Tests what plan and sync --dry-run tell about changes that the platform refused, before any reconcile has run.
 import '../support/load-modules.ts';
 import type { Role } from '../../src/app.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -11,10 +12,7 @@ const open = async (roles: Role[]): Promise<void> => {
   place = await openPlace({ roles, target: { users: { deprovision: 'delete' } } });
 };
 
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const refuse = (method: string) =>
   place.platform.control('PATCH', '/faults', {
     rules: [{ method, status5xx: { share: 1, status: 403 } }],
@@ -24,11 +22,11 @@ test('plan lists a dead letter as a conflict and not as a change too, although n
   // Without a scheduler no reconcile has run.
   await open(['api']);
   const bob = await place.idp.createUser(BOB);
-  await run('sync', bob);
+  await outcome('sync', bob);
   await refuse('PATCH');
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'displayName', value: 'Robert' });
-  expect((await run('sync', bob))[0]).toBe(1);
-  const [code, text] = await run('plan');
+  expect((await outcome('sync', bob))[0]).toBe(1);
+  const [code, text] = await outcome('plan');
   expect([code, text]).toEqual([0, expect.stringContaining('1 conflict needs a person')]);
   expect(text).not.toContain('mapping changed');
   expect(text).not.toContain('update user');
@@ -48,11 +46,11 @@ test('the platform refuses one value of a person with 413 → dead letter, expla
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'us' });
   await place.idle();
   const words = 'the platform refuses the value of regions: ';
-  expect((await run('dead-letters', 'list'))[1]).toContain(words);
-  const [, explained] = await run('explain', BOB);
+  expect((await outcome('dead-letters', 'list'))[1]).toContain(words);
+  const [, explained] = await outcome('explain', BOB);
   expect(explained).toContain(words);
   expect(explained).toContain('≠ attributes.regions: ["us"] ← ["eu"]');
-  expect((await run('plan'))[1]).toContain(`User ${BOB}: conflict, Refused: ${words}`);
+  expect((await outcome('plan'))[1]).toContain(`User ${BOB}: conflict, Refused: ${words}`);
 }, 30_000);
 
 test('a dry run of sync lists the deletion of a closed account that the platform refused', async () => {
@@ -62,11 +60,11 @@ test('a dry run of sync lists the deletion of a closed account that the platform
   await refuse('DELETE');
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
-  const [code, text] = await run('sync', bob, '--dry-run');
+  const [code, text] = await outcome('sync', bob, '--dry-run');
   expect([code, text]).toEqual([2, expect.stringContaining(`delete ${BOB}`)]);
   await place.platform.control('PATCH', '/faults', {});
-  expect((await run('sync', bob, '--dry-run'))[0]).toBe(2);
-  expect((await run('sync', bob))[0]).toBe(0);
+  expect((await outcome('sync', bob, '--dry-run'))[0]).toBe(2);
+  expect((await outcome('sync', bob))[0]).toBe(0);
   expect(await place.platform.user(BOB)).toBeUndefined();
-  expect((await run('plan'))[1]).toContain('no changes. The platform is as desired.');
+  expect((await outcome('plan'))[1]).toContain('no changes. The platform is as desired.');
 });

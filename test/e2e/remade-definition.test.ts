@@ -3,6 +3,7 @@
 // membership of these people unless the source has pushed it.
 import '../support/load-modules.ts';
 import { byHand, remakeDefinition } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -28,8 +29,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const words = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 const membersOf = async (group: string) =>
   (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
@@ -40,8 +40,8 @@ const accountOf = async (userName: string) =>
 test('plan and sync --dry-run list a pushed membership of a person whose attribute definition now has another type, and the worker writes it', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.createGroup('writers', [ann]);
-  const plan = await words('plan', '--full');
-  const dryRun = await words('sync', ANN, '--dry-run');
+  const plan = await told('plan', '--full');
+  const dryRun = await told('sync', ANN, '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect(await membersOf('writers')).toEqual([ANN]);
@@ -69,8 +69,8 @@ test('a reconcile repairs other values of a person whose attribute definition no
     attributes: { team: 'sales' },
   });
   expect(await membersOf('analysts')).toEqual([ANN]);
-  expect(await words('dead-letters', 'list')).not.toContain(BOB);
-  const plan = await words('plan', '--full');
+  expect(await told('dead-letters', 'list')).not.toContain(BOB);
+  const plan = await told('plan', '--full');
   expect(plan).toContain('is string at the platform and number in the mapping');
   expect(plan).toContain('waits for the value that is lost and cannot be written again');
   expect(plan).toContain('nothing to write');
@@ -81,7 +81,7 @@ test('plan lists a pushed activation of a person whose attribute definition now 
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: true });
-  const plan = await words('plan', '--full');
+  const plan = await told('plan', '--full');
   await place.commands.run('release');
   await place.idle();
   expect((await place.platform.user(BOB))?.active).toBe(true);
@@ -93,7 +93,7 @@ test('an account that is created again stays inactive while an attribute definit
   // The worker keeps the definitions that it has read for ten minutes.
   await place.change(() => undefined);
   await byHand(place, 'DELETE', `/Users/${await accountOf(ANN)}`);
-  const plan = await words('plan', '--full');
+  const plan = await told('plan', '--full');
   await place.commands.run('reconcile', '--full');
   await place.idle();
   expect(plan).toContain('activation waits for the value');

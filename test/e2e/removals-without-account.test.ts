@@ -1,6 +1,7 @@
 // Tests pending removals of a member whose account others deleted at the platform: the memberships ended with the account.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -23,10 +24,7 @@ async function deleteByHand(): Promise<void> {
   await place.start('api');
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(BOB))?.scimId}`);
 }
-const told = async (...args: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...args);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const removeBobFrom = (group: string): Promise<unknown> =>
   place.idp.patch(`/Groups/${ids[group]}`, { op: 'remove', path: `members[value eq "${ids.bob}"]` });
 const membersOf = async (name: string) => (await place.platform.group(name))?.members;
@@ -39,16 +37,16 @@ test('the source removes a person whose account is gone from a group → no comm
     ['sync', BOB, '--dry-run'],
     ['sync', 'fin', '--dry-run'],
   ])
-    expect((await told(...command))[1]).not.toContain('removeMember');
-  const [, explained] = await told('explain', BOB);
+    expect((await outcome(...command))[1]).not.toContain('removeMember');
+  const [, explained] = await outcome('explain', BOB);
   expect(explained).toContain('Nothing is left to remove from fin: the membership ended with the account.');
   expect(explained).not.toContain('still to be left');
-  const [code, text] = await told('sync', BOB);
+  const [code, text] = await outcome('sync', BOB);
   expect([code, text]).toEqual([0, expect.stringContaining('ops addMembers 1 member')]);
-  expect((await told('log'))[1]).not.toContain('removeMembers');
+  expect((await outcome('log'))[1]).not.toContain('removeMembers');
   expect([await membersOf('fin'), await membersOf('ops')]).toEqual([[ANN], [ANN, BOB]]);
   expect(await place.platform.user(BOB)).toMatchObject({ active: true });
-  expect((await told('status'))[1]).toContain('0 not applied yet');
+  expect((await outcome('status'))[1]).toContain('0 not applied yet');
 }, 60_000);
 
 test('the account of a person goes while a removal is held → sync makes the account anew and the guard holds nothing', async () => {
@@ -57,21 +55,21 @@ test('the account of a person goes while a removal is held → sync makes the ac
   });
   await removeBobFrom('fin');
   await place.idle();
-  expect((await told('approvals', 'list'))[1]).toContain('1 to take out of groups');
+  expect((await outcome('approvals', 'list'))[1]).toContain('1 to take out of groups');
   await deleteByHand();
-  expect((await told('sync', BOB, '--dry-run'))[1]).not.toContain('removeMember');
-  expect((await told('sync', BOB))[0]).toBe(0);
-  expect((await told('approvals', 'list'))[1]).toContain('The guard holds nothing');
+  expect((await outcome('sync', BOB, '--dry-run'))[1]).not.toContain('removeMember');
+  expect((await outcome('sync', BOB))[0]).toBe(0);
+  expect((await outcome('approvals', 'list'))[1]).toContain('The guard holds nothing');
   expect([await membersOf('fin'), await membersOf('ops')]).toEqual([[ANN], [ANN, BOB]]);
 }, 60_000);
 
 test('the source deletes a group of a person whose account is gone → the dry run of the person lists the deletion, which sync writes', async () => {
   await deleteByHand();
   await place.idp.send('DELETE', `/Groups/${ids.fin}`);
-  const [, dryRun] = await told('sync', BOB, '--dry-run');
+  const [, dryRun] = await outcome('sync', BOB, '--dry-run');
   expect(dryRun).toContain('delete fin (');
   expect(dryRun).not.toContain('removeMember');
-  const [code, text] = await told('sync', BOB);
+  const [code, text] = await outcome('sync', BOB);
   expect([code, text]).toEqual([0, expect.stringMatching(/main fin delete/)]);
   expect(await place.platform.group('fin')).toBeUndefined();
 }, 60_000);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
 
@@ -37,11 +38,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const outputOf = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 test('plan does not attribute to others what the bridge changed between backup and restore', async () => {
-  const text = await outputOf('plan');
+  const text = await told('plan');
   expect(text).toMatch(
     /! Restored at \S+ from the backup of \S+: others or the bridge itself made the changes after the backup, and the bridge cannot tell which\./,
   );
@@ -66,7 +66,7 @@ test('plan does not attribute to others what the bridge changed between backup a
 test.each([['explain'], ['verify-access'], ['sync'], ['links', 'show'], ['log', '--resource']])(
   '%s %s of a person who was pushed between backup and restore names the restore as a possible reason',
   async (...words) => {
-    const text = await outputOf(...words, DAN);
+    const text = await told(...words, DAN);
     expect(text).toMatch(
       /A restore brought the backup of \S+Z back: a resource that was pushed after it, and not again since, is not known either\./,
     );
@@ -75,7 +75,7 @@ test.each([['explain'], ['verify-access'], ['sync'], ['links', 'show'], ['log', 
 );
 
 test('verify-access of a person whom the source has not pushed since the restore says that later pushes are not known', async () => {
-  expect(await outputOf('verify-access', BEN)).toMatch(
+  expect(await told('verify-access', BEN)).toMatch(
     /The record was restored from the backup of \S+Z: what the source pushed or deleted between the backup and the restore is not known, unless it pushes again\./,
   );
 }, 30_000);
@@ -85,20 +85,20 @@ test('after the release of a restore, explain names the restore, and says that o
   for (const role of ['api', 'worker'] as const) await place.start(role);
   await run(place, 'release');
   await place.idle();
-  const text = await outputOf('explain', CAT, '--all');
+  const text = await told('explain', CAT, '--all');
   expect(text).toMatch(
     /it is in 1 group more, which others, or the bridge between the backup of \S+ and the restore, wrote, and which the bridge leaves: north/,
   );
   expect(text).toMatch(/restored from the backup of \S+: changes in between are not known/);
-  expect(await outputOf('status')).not.toContain('by others found');
+  expect(await told('status')).not.toContain('by others found');
 }, 30_000);
 
 test('after a run that converged, neither explain nor plan says that the bridge may have written a membership before the restore', async () => {
   await run(place, 'reconcile', '--yes');
-  const text = await outputOf('explain', CAT, '--all');
+  const text = await told('explain', CAT, '--all');
   expect(text).toMatch(/in 1 group more, which the bridge does not manage now and leaves: north/);
   expect(text).toMatch(/restored from the backup of \S+: changes in between are not known/);
-  expect(await outputOf('plan')).not.toContain('before the restore');
+  expect(await told('plan')).not.toContain('before the restore');
 }, 30_000);
 
 test('after a restore and a run that converged, a later change at the platform is attributed to others, not to the backup', async () => {
@@ -117,7 +117,7 @@ test('after a restore and a run that converged, a later change at the platform i
     }),
   });
   expect(answer.status).toBe(200);
-  const text = await outputOf('plan');
+  const text = await told('plan');
   expect(text).toMatch(/displayName differs \(platform changed[^)]*\)/);
   expect(text).not.toContain('after the backup');
 }, 30_000);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
 
@@ -10,8 +11,7 @@ let place: Place;
 afterEach(() => place.stop());
 
 const pathOf = (name: string): string => join(place.commands.folder, name);
-const outputOf = async (...args: string[]): Promise<string> =>
-  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 
 /** Deletes all data in Redis, as its loss does. */
 const loseRedis = async (): Promise<unknown> =>
@@ -26,7 +26,7 @@ test('restore lists the tokens of the file that are stored already, and apart fr
   await run(place, 'backup', file);
   for (const name of ['revoked', 'changed']) await run(place, 'token', 'revoke', name);
   await run(place, 'token', 'create', 'changed');
-  const text = await outputOf('restore', file, '--replace', '--yes');
+  const text = await told('restore', file, '--replace', '--yes');
   expect(text).toContain(
     'Inbound tokens of the file that were stored already stay as they are: old (default).',
   );
@@ -49,7 +49,7 @@ test('the hold of a restore names the newest backup, and keeps operator and note
   const heldBefore = 'carl stopped all writes: tenant migration';
   const holdNow = async () => (await place.commands.run('status', '--json')).json[0].hold;
 
-  const said = await outputOf('restore', first, '--replace', '--yes', '--by', 'dora');
+  const said = await told('restore', first, '--replace', '--yes', '--by', 'dora');
   expect(said).toContain(
     `default → main was on hold before: ${heldBefore}. The note of the new hold says so`,
   );
@@ -82,17 +82,17 @@ test('after the loss of Redis and a restore, a removed target that an operator k
       for (const each of Object.values(connections)) Object.assign(each, { targets: ['main'] });
       delete (targets as Partial<Record<string, unknown>>).analytics;
     });
-    expect(await outputOf('status')).toContain('no longer configured');
+    expect(await told('status')).toContain('no longer configured');
     await run(place, 'links', 'keep', '--connection', 'default', '--target', 'analytics', '--yes');
-    expect(await outputOf('status')).not.toContain('no longer configured');
+    expect(await told('status')).not.toContain('no longer configured');
     const file = pathOf('day.backup');
     await run(place, 'backup', file);
     await place.stopApps();
     await loseRedis();
     await run(place, 'restore', file, '--yes');
     await place.start();
-    expect(await outputOf('links', 'list')).toContain('analytics');
-    expect(await outputOf('status')).not.toContain('no longer configured');
+    expect(await told('links', 'list')).toContain('analytics');
+    expect(await told('status')).not.toContain('no longer configured');
   } finally {
     await second.stop();
   }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand, createByHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -12,12 +13,7 @@ const BOB = 'bob@acme.example';
 let place: Place;
 afterEach(() => place.stop());
 
-const told = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
-const told0 = async (...words: string[]): Promise<void> => {
-  const { code, text } = await place.commands.run(...words);
-  expect([code, text]).toEqual([0, expect.anything()]);
-};
+const { told, succeed } = commandsAt(() => place);
 const membersOf = async (name: string) => (await place.platform.group(name))?.members;
 
 /** Restores a backup that was made before two persons and their group were synced for the first time. The target is on hold. */
@@ -26,17 +22,17 @@ async function linkedAfterBackup(
   names = {},
 ): Promise<Record<'ann' | 'bob' | 'group', string>> {
   place = await openPlace({ ownRedis: true, target });
-  await told0('hold');
+  await succeed('hold');
   const ann = await place.idp.createUser(ANN, names);
   const bob = await place.idp.createUser(BOB, names);
   const group = await place.idp.createGroup('analysts', [ann, bob]);
   const file = join(place.commands.folder, 'old.backup');
-  await told0('backup', file);
-  await told0('release');
+  await succeed('backup', file);
+  await succeed('release');
   await place.idle();
   expect(await membersOf('analysts')).toEqual([ANN, BOB]);
   await place.stopApps();
-  await told0('restore', file, '--replace', '--yes');
+  await succeed('restore', file, '--replace', '--yes');
   await place.start();
   return { ann, bob, group };
 }
@@ -44,7 +40,7 @@ async function linkedAfterBackup(
 test('a group that was made after the backup is deleted at the source → the dead letter ends once its members are taken out at the platform', async () => {
   const { group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Groups/${group}`);
-  await told0('release');
+  await succeed('release');
   await place.idle();
   // A reconcile may be retrying it.
   await eventually('a dead letter asks', async () =>
@@ -64,9 +60,9 @@ test('a group that was made after the backup is deleted at the source → the de
 test('a group that was made after the backup is deleted at the source → links forget ends the dead letter and leaves the group', async () => {
   const { group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Groups/${group}`);
-  await told0('release');
+  await succeed('release');
   await place.idle();
-  await told0('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
+  await succeed('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
   await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(group);
   await place.commands.run('reconcile', '--yes');
@@ -78,7 +74,7 @@ test('a group that was made after the backup is deleted at the source → links 
 test('the source takes a person out of a group after a restore that lost both links → the membership ends', async () => {
   const { ann, group } = await linkedAfterBackup();
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
-  await told0('release');
+  await succeed('release');
   await place.idle();
   await eventually(
     'the membership ends',
@@ -92,16 +88,16 @@ async function joinedAfterBackup(): Promise<Record<'ann' | 'group', string>> {
   const bob = await place.idp.createUser(BOB);
   const group = await place.idp.createGroup('analysts', [bob]);
   await place.idle();
-  await told0('hold');
+  await succeed('hold');
   const ann = await place.idp.createUser(ANN);
   await place.idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: ann }] });
   const file = join(place.commands.folder, 'old.backup');
-  await told0('backup', file);
-  await told0('release');
+  await succeed('backup', file);
+  await succeed('release');
   await place.idle();
   expect((await membersOf('analysts'))?.toSorted()).toEqual([ANN, BOB]);
   await place.stopApps();
-  await told0('restore', file, '--replace', '--yes');
+  await succeed('restore', file, '--replace', '--yes');
   return { ann, group };
 }
 
@@ -115,7 +111,7 @@ async function takenOutAfterRestore(adopt: string): Promise<string> {
   const { ann, group } = await joinedAfterBackup();
   await place.start();
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
-  await told0('release');
+  await succeed('release');
   await place.idle();
   return ann;
 }
@@ -145,7 +141,7 @@ async function deletedAdoptedGroup(): Promise<Record<'ann' | 'group', string>> {
   const { ann, group } = await joinedAfterBackup();
   await setAdopt('report');
   await place.idp.send('DELETE', `/Groups/${group}`);
-  await told0('release');
+  await succeed('release');
   await place.idle();
   expect(await membersOf('analysts')).toEqual([ANN]);
   expect(await told('dead-letters', 'list')).toContain(`links forget Group:${group}`);
@@ -169,7 +165,7 @@ test('an adopted group is deleted at the source after the restore lost the link 
   const platformId = (await place.platform.user(ANN))?.scimId;
   const row = { connection: 'default', target: 'main', kind: 'User', ref: `User:${ann}`, platformId };
   writeFileSync(rows, `${JSON.stringify(row)}\n`);
-  await told0('links', 'import', rows);
+  await succeed('links', 'import', rows);
   await place.idle();
   expect(await membersOf('analysts')).toEqual([]);
   expect(await told('dead-letters', 'list')).not.toContain(group);
@@ -197,22 +193,22 @@ test('the source takes a person out of a group after a restore to a backup with 
   const ann = await place.idp.createUser(ANN);
   await place.idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: ann }] });
   await eventually('the account is made', async () => (await platform.user(ANN)) !== undefined);
-  await told0('hold');
+  await succeed('hold');
   await place.stopApps();
   const file = join(place.commands.folder, 'old.backup');
-  await told0('backup', file);
+  await succeed('backup', file);
   await setFaults();
   await place.start();
-  await told0('release');
+  await succeed('release');
   await place.idle();
   expect((await membersOf('analysts'))?.toSorted()).toEqual([ANN, BOB]);
   await place.stopApps();
-  await told0('restore', file, '--replace', '--yes');
+  await succeed('restore', file, '--replace', '--yes');
   await place.start();
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   // The group is synced before the person.
   await setFaults({ method: 'GET', path: '/Users', status5xx: true });
-  await told0('release');
+  await succeed('release');
   await new Promise((resolve) => setTimeout(resolve, 1500));
   await setFaults();
   await place.idle();

@@ -1,6 +1,7 @@
 // Tests that several reasons why a person or group is not as desired are told together: a decision about the account, the refused name of
 // a group, refused values, and a write that the platform ignores.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -22,16 +23,13 @@ async function open(target: object = {}): Promise<void> {
   crew = await place.idp.createGroup('crew', [ann, bob]);
   await place.idle();
 }
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const approvals = async (): Promise<{ id: string }[]> =>
   (await place.commands.run('approvals', 'list', '--json')).json;
 /** Rejects what the guard holds. @returns the id of the decision */
 async function reject(): Promise<string> {
   const [{ id } = { id: '' }] = await approvals();
-  await run('approvals', 'reject', id, '--yes');
+  await outcome('approvals', 'reject', id, '--yes');
   await place.idle();
   return id;
 }
@@ -62,8 +60,8 @@ test.each(['rejected', 'held'])(
       state === 'rejected'
         ? ['a person rejected the deactivation', `scim-bridge approvals withdraw ${id} --ref User:${ann}`]
         : ['the deactivation', `scim-bridge approvals show ${id}`];
-    const [, synced] = await run('sync', ANN);
-    const [, explained] = await run('explain', ANN, '--all');
+    const [, synced] = await outcome('sync', ANN);
+    const [, explained] = await outcome('explain', ANN, '--all');
     for (const part of [...parts, 'team', `scim-bridge explain Group:${crew}`])
       expect(synced).toContain(part);
     for (const part of [...parts, 'crew']) expect(explained).toContain(part);
@@ -95,7 +93,7 @@ test('the removal of a member was rejected and the platform ignores an addition 
   });
   await place.idp.patch(`/Groups/${crew}`, { op: 'add', path: 'members', value: [{ value: cyd }] });
   await eventually('the addition is ignored', async () => {
-    const [, text] = await run('explain', `Group:${crew}`);
+    const [, text] = await outcome('explain', `Group:${crew}`);
     return text.includes('left 1 of 1 member out; a person rejected the removal of members');
   });
 }, 60_000);
@@ -105,7 +103,7 @@ test('the removal of a member is held, and another member leaves with a held acc
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idp.send('DELETE', `/Users/${bob}`);
   await eventually('both are told', async () =>
-    (await run('explain', `Group:${crew}`))[1].includes(
+    (await outcome('explain', `Group:${crew}`))[1].includes(
       'the removal of members and the deactivation of 1 member, who leaves the group with the account',
     ),
   );

@@ -1,4 +1,5 @@
 // Tests that plan and sync --dry-run foresee the refusal of a group whose name at the target another group has.
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
@@ -7,23 +8,20 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 
 test('a new group gets the platform name of another linked group → plan and sync --dry-run exit 0 and name the ref of the linked group, and sync exits 1', async () => {
   const ann = await place.idp.createUser('ann@acme.example');
   const east = await place.idp.createGroup('east', [ann]);
   await place.idle();
-  await run('hold', '--by', 'olga');
+  await outcome('hold', '--by', 'olga');
   await place.idp.createGroup('west', [ann]);
   const taken = `the group x is already linked to Group:${east}: rename one of the two`;
   for (const command of [['plan'], ['sync', 'west', '--dry-run']])
-    expect(await run(...command)).toEqual([0, expect.stringContaining(taken)]);
-  await run('release');
+    expect(await outcome(...command)).toEqual([0, expect.stringContaining(taken)]);
+  await outcome('release');
   await place.idle();
   for (const command of [['plan'], ['sync', 'west', '--dry-run']])
-    expect(await run(...command)).toEqual([0, expect.stringContaining(taken)]);
-  expect(await run('sync', 'west')).toEqual([1, expect.stringContaining(taken)]);
+    expect(await outcome(...command)).toEqual([0, expect.stringContaining(taken)]);
+  expect(await outcome('sync', 'west')).toEqual([1, expect.stringContaining(taken)]);
 });

@@ -1,6 +1,7 @@
 // Tests sync, its dry run and explain of people whose removal from a group waits for a decision of the guard.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -31,16 +32,13 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const run = async (...words: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...words);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 
 test.each([
   [ANN, 'north'],
   [IDA, 'south'],
 ])('sync of %s exits 2 and names the approval that holds the removal from %s', async (person, group) => {
-  expect(await run('sync', person)).toEqual([
+  expect(await outcome('sync', person)).toEqual([
     2,
     expect.stringContaining(
       `held: the guard holds the removal from 1 group: ${group}: scim-bridge approvals show ${approval}`,
@@ -50,10 +48,10 @@ test.each([
 });
 
 test('sync --dry-run of an inactive person in a group whose deletion is held lists the removal as held and not written, and explain asks for a decision', async () => {
-  const [code, text] = await run('sync', IDA, '--dry-run');
+  const [code, text] = await outcome('sync', IDA, '--dry-run');
   expect(text).toContain(`differs and is not written: removeMember ${IDA} in south (held by the guard`);
   expect([code, text]).toEqual([0, expect.not.stringContaining('would write:')]);
-  const [, explained] = await run('explain', IDA, '--all');
+  const [, explained] = await outcome('explain', IDA, '--all');
   expect(explained).toContain('a person has to approve or reject it');
   expect(explained).not.toContain('brings it');
 });
@@ -62,7 +60,7 @@ test('after the approval of held removals the persons are out of their groups at
   await place.commands.run('approvals', 'approve', approval, '--yes');
   await place.idle();
   for (const person of [ANN, IDA]) {
-    expect(await run('sync', person)).toEqual([0, expect.stringContaining('equal already')]);
+    expect(await outcome('sync', person)).toEqual([0, expect.stringContaining('equal already')]);
     expect((await place.platform.user(person))?.groups).toEqual([]);
   }
 });
@@ -91,16 +89,16 @@ test('after an operator rejected the removals of a person, sync names the groups
   const held = (await place.commands.run('approvals', 'list', '--json')).json[0].id;
   await order('reject', held);
   const rejected = `nothing to do: an operator rejected the removal from 2 groups, so the person stays there: east, west; scim-bridge approvals withdraw ${held} --kind removeMembers --person User:${annId} takes that back`;
-  expect(await run('sync', ANN)).toEqual([0, expect.stringContaining(rejected)]);
+  expect(await outcome('sync', ANN)).toEqual([0, expect.stringContaining(rejected)]);
   // A write of the same sync does not hide the rejection.
   await takeOutByHand('north');
-  const [code, text] = await run('sync', ANN);
+  const [code, text] = await outcome('sync', ANN);
   expect(text).toContain('nothing more to do: an operator rejected the removal from 2 groups');
   expect([code, text]).toEqual([0, expect.not.stringContaining('equal')]);
   // A held removal beside the rejected ones.
   await leave(north);
   await place.idle();
-  const [heldCode, both] = await run('sync', ANN);
+  const [heldCode, both] = await outcome('sync', ANN);
   expect(heldCode).toBe(2);
   expect(both).toMatch(
     /held: the guard holds the removal from 1 group: north: .*; an operator rejected .*: east, west;/,
@@ -109,7 +107,7 @@ test('after an operator rejected the removals of a person, sync names the groups
   await order('withdraw', held, '--kind', 'removeMembers', '--person', `User:${annId}`);
   await order('approve', (await place.commands.run('approvals', 'list', '--json')).json[0].id);
   expect((await place.platform.user(ANN))?.groups).toEqual([]);
-  expect(await run('sync', ANN)).toEqual([0, expect.stringContaining('equal already')]);
+  expect(await outcome('sync', ANN)).toEqual([0, expect.stringContaining('equal already')]);
 }, 60_000);
 
 test('sync does not say that a person stays in a group that the person left by hand after the rejection', async () => {
@@ -120,5 +118,5 @@ test('sync does not say that a person stays in a group that the person left by h
   await place.idle();
   await order('reject', (await place.commands.run('approvals', 'list', '--json')).json[0].id);
   await takeOutByHand('harbour');
-  expect(await run('sync', ANN)).toEqual([0, expect.not.stringContaining('stays')]);
+  expect(await outcome('sync', ANN)).toEqual([0, expect.not.stringContaining('stays')]);
 }, 60_000);

@@ -1,5 +1,6 @@
 // Tests sync of a group whose new members wait for their own sync.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -17,10 +18,7 @@ beforeEach(async () => {
 }, 30_000);
 afterEach(() => place.stop());
 
-const told = async (...args: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...args);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const members = async () => (await place.platform.group('crew'))?.members;
 const setTitle = (value: string) => place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value });
 const join = () =>
@@ -34,20 +32,20 @@ test('sync of a group whose new member has a pending change names the command th
   await join();
   const waits = `addMember ${ANN} in crew (member at the source; waits for the sync of the member: scim-bridge sync User:${ann})`;
   const command = `scim-bridge sync User:${ann}`;
-  expect(await told('sync', 'crew', '--dry-run')).toEqual([
+  expect(await outcome('sync', 'crew', '--dry-run')).toEqual([
     0,
     expect.stringContaining(`nothing would be written differs and is not written: ${waits}`),
   ]);
-  expect(await told('sync', 'crew')).toEqual([
+  expect(await outcome('sync', 'crew')).toEqual([
     2,
     expect.stringContaining(`waiting: 1 membership is not written yet: ${ANN}; ${command} syncs the member`),
   ]);
-  const [, explained] = await told('explain', 'crew');
+  const [, explained] = await outcome('explain', 'crew');
   expect(explained).toContain('A change of crew waits because no worker runs');
   expect(explained).not.toContain(`sync Group:${crew}`);
-  expect((await told('sync', `User:${ann}`))[0]).toBe(0);
+  expect((await outcome('sync', `User:${ann}`))[0]).toBe(0);
   expect(await members()).toEqual([BOB, ANN]);
-  expect(await told('sync', 'crew')).toEqual([0, expect.stringContaining('nothing to do, equal already')]);
+  expect(await outcome('sync', 'crew')).toEqual([0, expect.stringContaining('nothing to do, equal already')]);
 }, 60_000);
 
 test('sync of a group exits 2 and names a new member whose value the platform cannot have', async () => {
@@ -55,7 +53,7 @@ test('sync of a group exits 2 and names a new member whose value the platform ca
   await place.idle();
   await join();
   await place.idle();
-  expect(await told('sync', 'crew')).toEqual([
+  expect(await outcome('sync', 'crew')).toEqual([
     2,
     expect.stringContaining(
       `1 membership is not written, because its member needs a person: ${ANN}; scim-bridge explain User:${ann} tells what to do`,
@@ -72,15 +70,15 @@ test('sync of a group whose new member still has to leave another group names th
   await place.idp.patch(`/Groups/${former}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await join();
   const command = `scim-bridge sync User:${ann}`;
-  expect(await told('sync', 'crew', '--dry-run')).toEqual([
+  expect(await outcome('sync', 'crew', '--dry-run')).toEqual([
     0,
     expect.stringContaining(`waits for the sync of the member: ${command}`),
   ]);
-  expect(await told('sync', 'crew')).toEqual([
+  expect(await outcome('sync', 'crew')).toEqual([
     2,
     expect.stringContaining(`waiting: 1 membership is not written yet: ${ANN}; ${command} syncs the member`),
   ]);
   expect(await members()).toEqual([BOB]);
-  expect((await told('sync', `User:${ann}`))[0]).toBe(0);
+  expect((await outcome('sync', `User:${ann}`))[0]).toBe(0);
   expect(await members()).toEqual([BOB, ANN]);
 }, 60_000);

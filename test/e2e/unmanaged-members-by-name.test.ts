@@ -2,6 +2,7 @@
 // `groups.members: authoritative` removes the member from a group.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -33,40 +34,37 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const told = async (...args: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...args);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 const LEAVES = `${VIEWER} leaves crew: not a member of the group at the source`;
 
 test('the removal of an account that nobody pushed is held → approvals show and explain name the account', async () => {
-  const [code, text] = await told('approvals', 'show', approval);
+  const [code, text] = await outcome('approvals', 'show', approval);
   expect([code, text]).toEqual([0, expect.stringContaining(LEAVES)]);
   expect(text).toContain('bob@acme.example leaves crew: not a member of the group at the source');
-  expect((await told('explain', 'crew'))[1]).toContain(`- ${VIEWER} (as above)`);
+  expect((await outcome('explain', 'crew'))[1]).toContain(`- ${VIEWER} (as above)`);
 });
 
 test.each(['viewer@acme.example', 'Viewer@ACME.example', 'the platform id'])(
   'approvals show --person with %s of an account that nobody pushed → the removal of this account alone',
   async (name) => {
     const person = name === 'the platform id' ? viewer : name;
-    const [code, text] = await told('approvals', 'show', approval, '--person', person);
+    const [code, text] = await outcome('approvals', 'show', approval, '--person', person);
     expect([code, text]).toEqual([0, expect.stringContaining(LEAVES)]);
     expect(text).not.toContain('bob@acme.example leaves');
   },
 );
 
 test('approvals show --person with a name that no account has → exit 1', async () => {
-  expect(await told('approvals', 'show', approval, '--person', 'nobody@acme.example')).toEqual([
+  expect(await outcome('approvals', 'show', approval, '--person', 'nobody@acme.example')).toEqual([
     1,
     expect.stringContaining('No person is known as nobody@acme.example'),
   ]);
 });
 
 test('the removal of an account that nobody pushed is approved by its name → it alone is written, and the log names it', async () => {
-  const [code, text] = await told('approvals', 'approve', approval, '--person', VIEWER, '--yes');
+  const [code, text] = await outcome('approvals', 'approve', approval, '--person', VIEWER, '--yes');
   expect([code, text]).toEqual([0, expect.stringContaining('Approved: 1 of')]);
   await place.idle();
   expect((await place.platform.group('crew'))?.members).toEqual([ANN, 'bob@acme.example']);
-  expect((await told('log'))[1]).toContain(`crew removeMembers 1 member: ${VIEWER}`);
+  expect((await outcome('log'))[1]).toContain(`crew removeMembers 1 member: ${VIEWER}`);
 }, 30_000);

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const NONE = { count: 0, percent: 0 };
@@ -32,14 +33,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-/** Returns the output of a command on one line. */
-const outputOf = async (...words: string[]): Promise<string> =>
-  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const { told } = commandsAt(() => place);
 const kindsHeld = async () => (await place.commands.run('approvals', 'list', '--json')).json[0].kinds;
 
 test('plan, explain and verify-access name the values and memberships that wait for a held deactivation', async () => {
   for (const words of [['plan'], ['explain', CAT, '--all'], ['verify-access', CAT]])
-    expect(await outputOf(...words)).toContain(WAITING);
+    expect(await told(...words)).toContain(WAITING);
 });
 
 test('values that wait for a held deactivation have the cause "not applied" in the plan, and not "mapping changed"', async () => {
@@ -57,7 +56,7 @@ test('values that wait for a held deactivation have the cause "not applied" in t
 });
 
 test('a dry run of sync does not announce values that wait for the held deactivation', async () => {
-  const text = await outputOf('sync', CAT, '--dry-run');
+  const text = await told('sync', CAT, '--dry-run');
   expect(text).toContain('nothing would be written');
   expect(text).toMatch(/setAttribute level \(.*; waits for the held deactivation of the person/);
 });
@@ -74,7 +73,7 @@ test('while a deactivation is held, plan after a change of mapping has nothing t
   await place.idle();
   expect(await kindsHeld()).toMatchObject({ deactivate: 1, clearAttributes: 0 });
   // The next plan compares with the links, because the mapping did not change since the run.
-  expect(await outputOf('plan')).toContain(WAITING);
+  expect(await told('plan')).toContain(WAITING);
   expect(await place.platform.user(CAT)).toMatchObject({
     active: true,
     attributes: { city: 'rome', level: 'high' },
@@ -90,5 +89,5 @@ test('after the approval of a held deactivation the waiting values and membershi
   expect(account).toMatchObject({ active: false, attributes: { level: 'low' }, groups: ['south'] });
   expect(account?.attributes.city ?? null).toBeNull();
   for (const words of [['plan'], ['explain', CAT, '--all'], ['verify-access', CAT]])
-    expect(await outputOf(...words)).not.toContain('aiting for the decision about the deactivation');
+    expect(await told(...words)).not.toContain('aiting for the decision about the deactivation');
 }, 60_000);

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -61,11 +62,7 @@ async function refuse(...names: string[]): Promise<void> {
   await place.platform.control('PATCH', '/faults', { rules });
 }
 
-/** Returns the text of a command without line breaks. */
-const run = async (...args: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run(...args);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
 
 const untilBehindGroup = (): Promise<unknown> =>
   eventually('the person waits for the refused group', async () => {
@@ -95,12 +92,12 @@ test('the platform refuses the removal of a person → explain of the person, an
 });
 
 test('the platform refuses the removal of a person from a group → plan and sync --dry-run list the values and memberships of the person as waiting', async () => {
-  const [code, plan] = await run('plan', '--all');
+  const [code, plan] = await outcome('plan', '--all');
   expect(plan).toContain(WAITS);
   expect(plan).not.toMatch(/\d changes?\b|to add|to set/);
   expect(code).toBe(0);
   for (const name of [MEG, 'New']) {
-    const [dryCode, text] = await run('sync', name, '--dry-run');
+    const [dryCode, text] = await outcome('sync', name, '--dry-run');
     expect(text).toContain(WAITS);
     expect(text).not.toMatch(/would write|waits for the sync of the member/);
     expect([name, dryCode]).toEqual([name, 0]);
@@ -108,13 +105,13 @@ test('the platform refuses the removal of a person from a group → plan and syn
 });
 
 test('the platform refuses the removal of a person from a group → sync of the person exits 2 and names this group', async () => {
-  expect(await run('sync', MEG)).toEqual([
+  expect(await outcome('sync', MEG)).toEqual([
     2,
     expect.stringContaining(
       `waiting: 1 membership is not written, because its group needs a person: Old; scim-bridge explain Group:${old} tells what to do`,
     ),
   ]);
-  expect(await run('sync', 'New')).toEqual([
+  expect(await outcome('sync', 'New')).toEqual([
     2,
     expect.stringContaining(
       `waiting: 1 membership not written, because of changes of the same people that wait for a group that needs a person, which scim-bridge explain of each of them names: ${MEG}`,
@@ -124,14 +121,14 @@ test('the platform refuses the removal of a person from a group → sync of the 
 }, 60_000);
 
 test('the platform refuses the removal of a person from a group → status counts this person among the dead letters and nothing as `not applied yet`', async () => {
-  const [, text] = await run('status');
+  const [, text] = await outcome('status');
   expect(text).toContain(
     '0 not applied yet, 2 dead letters people: 3 in all: 2 linked, 1 dead letter, 0 missing',
   );
 });
 
 test('the platform refuses the removal of a person from a group → verify-access names this group, and not another refused group in which the person stays', async () => {
-  const [, text] = await run('verify-access', MEG);
+  const [, text] = await outcome('verify-access', MEG);
   expect(text).toMatch(
     new RegExp(
       `the removal from Old is not written: the group Old needs a person .*scim-bridge explain Group:${old}`,
@@ -142,7 +139,7 @@ test('the platform refuses the removal of a person from a group → verify-acces
 
 test('the platform refuses the removal of a person from a group → reconcile writes nothing, exits 1 and counts the dead letters', async () => {
   await place.platform.forgetRequests();
-  const [code, text] = await run('reconcile', '--yes', '--deadline', '20s');
+  const [code, text] = await outcome('reconcile', '--yes', '--deadline', '20s');
   expect(text).toContain('2 dead letters: see scim-bridge dead-letters list');
   expect(code).toBe(1);
   expect(await place.platform.writes()).toEqual([]);
@@ -156,29 +153,29 @@ test('somebody changes a value of a person who leaves the group by hand → reco
     value: 7,
   });
   const file = join(place.commands.folder, 'plan.json');
-  await run('plan', '--out', file);
-  const [code, text] = await run('apply', file, '--yes');
+  await outcome('plan', '--out', file);
+  const [code, text] = await outcome('apply', file, '--yes');
   expect(text).toContain(
     '1 change of this run waits for the removal of the person from a group that needs a person',
   );
   expect(code).toBe(1);
-  expect((await run('reconcile', '--yes', '--deadline', '20s'))[0]).toBe(1);
+  expect((await outcome('reconcile', '--yes', '--deadline', '20s'))[0]).toBe(1);
   await untilBehindGroup();
 }, 60_000);
 
 test('an operator drops the dead letter → the sync of the person does not try the group again, and plan and explain still name this group as the reason', async () => {
-  await run('dead-letters', 'drop', `Group:${old}`);
-  await run('sync', MEG);
+  await outcome('dead-letters', 'drop', `Group:${old}`);
+  await outcome('sync', MEG);
   await untilBehindGroup();
-  expect((await run('dead-letters', 'list'))[1]).not.toContain('Old');
-  expect((await run('plan', '--all'))[1]).toContain(WAITS);
+  expect((await outcome('dead-letters', 'list'))[1]).not.toContain('Old');
+  expect((await outcome('plan', '--all'))[1]).toContain(WAITS);
   const [{ verdict, summary }] = (await place.commands.run('explain', MEG, '--json')).json;
   expect([verdict, summary]).toEqual(['needsPerson', expect.stringContaining('group Old:')]);
 }, 60_000);
 
 test('the platform accepts the removal → sync of the group writes it, and then the values and the new membership', async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
-  await run('sync', `Group:${old}`);
+  await outcome('sync', `Group:${old}`);
   await place.idle();
   expect(await place.platform.user(MEG)).toMatchObject({
     active: true,
@@ -195,11 +192,11 @@ test('the dead letter of the group is dropped, and the policy becomes upsert-onl
   await idp.patch(`/Groups/${next}`, { op: 'remove', path: `members[value eq "${meg}"]` });
   await idp.patch(`/Users/${meg}`, { op: 'replace', path: 'title', value: '5' });
   await untilBehindGroup();
-  await run('dead-letters', 'drop', `Group:${next}`);
+  await outcome('dead-letters', 'drop', `Group:${next}`);
   await place.change(({ targets }) => {
     for (const target of Object.values(targets)) target.policy = 'upsert-only';
   });
-  await run('reconcile', '--yes', '--deadline', '20s');
+  await outcome('reconcile', '--yes', '--deadline', '20s');
   await eventually(
     'the value is written',
     async () => (await place.platform.user(MEG))?.attributes.level === 5,
