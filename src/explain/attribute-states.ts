@@ -1,5 +1,5 @@
 // Compares the desired values of a resource with the values that its link stores as applied.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';

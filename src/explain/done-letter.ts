@@ -1,5 +1,5 @@
 // Finds dead letters whose refused change somebody then made at the platform. Pure.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import type { AttributeState, MembershipState } from './explanation.ts';
 

@@ -2,7 +2,7 @@
 import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover/handover-place.ts';
 import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/handover/plan-handover.ts';
 import type { Handover } from '../directory/outbox/handover-store.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { Ref } from '../directory/records.ts';
 import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';

@@ -3,7 +3,7 @@
 import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
 import { isUnmanaged } from '../directory/member-names.ts';
 import { conditionText, presentMessage } from '../directory/outbox/condition-text.ts';
-import { parseLink, type Link } from '../directory/outbox/links.ts';
+import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';

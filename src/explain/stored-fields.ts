@@ -1,7 +1,8 @@
 // Converts what Redis stores about a resource and its target to the fields of an explanation.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import { presentMessage } from '../directory/outbox/condition-text.ts';
-import { isBySettingsOfThen, refusalOf, type Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
+import { isBySettingsOfThen, refusalOf } from '../directory/outbox/link-condition.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';

@@ -1,6 +1,6 @@
 // Gives one sentence of advice for each reason why a resource is not as desired; the runbook has more.
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
-import type { Condition } from '../directory/outbox/links.ts';
+import type { Condition } from '../directory/outbox/link-condition.ts';
 import type { Ref } from '../directory/records.ts';
 import { TYPE_ADVICE } from '../sync/mapping/catalogue.ts';
 import { LINKED_TWICE } from '../sync/names/taken-by-connection.ts';

@@ -1,7 +1,7 @@
 // Finds the users and groups that an operator means by an id, resource key, name, externalId or address.
 // Deleted resources are found as long as their tombstone is stored; by a name, address or externalId only while a link has it.
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { Tombstone } from '../directory/resources/directory.ts';
 

@@ -1,6 +1,6 @@
 // Computes the effect of an attribute mapping that is not in the settings: maps all people of a target and compares them with
 // the values that were last applied. Reads Redis, writes nothing.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { GroupName } from '../directory/resources/changes.ts';
 import { isSound, refOf, type PlacedRecord, type Ref } from '../directory/records.ts';
 import { isProtected } from '../reconcile/entry.ts';

@@ -1,5 +1,6 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
-import { isAwaitingDecision, refusalOf, type Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
+import { isAwaitingDecision, refusalOf } from '../directory/outbox/link-condition.ts';
 import { fold, type Kind, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';

@@ -1,6 +1,5 @@
 // Creates conditions of a resource: reason, message and time of transition.
-import { printFor } from '../directory/outbox/link-condition.ts';
-import { isAwaitingDecision, type Condition } from '../directory/outbox/links.ts';
+import { isAwaitingDecision, printFor, type Condition } from '../directory/outbox/link-condition.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';

@@ -1,6 +1,7 @@
 // Defines the context of one running sync: its work, its link, and the functions that save and log each step.
 import type { Directory } from '../directory/resources/directory.ts';
-import type { Link, Links } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
+import type { Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { SaveOptions } from '../directory/outbox/work.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';

@@ -1,6 +1,6 @@
 // Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it.
 import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
-import { takeObserved } from '../directory/outbox/links.ts';
+import { takeObserved } from '../directory/outbox/link.ts';
 import { LeaseLost } from '../directory/outbox/work.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import { NO_REQUEST } from '../directory/records.ts';

@@ -1,5 +1,5 @@
 // Computes the smallest set of writes from the desired and the applied state, and their order. Pure.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { UserAttributeType, PlatformPatchOperation, WireUser, WireUserInput } from '../platform/wire.ts';
 import type { DesiredUser, Core } from './mapping/mapping.ts';
 import { sameValue } from './mapping/values.ts';

@@ -1,5 +1,6 @@
 // Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011).
-import type { Condition, Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
+import type { Condition } from '../directory/outbox/link-condition.ts';
 import type { Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';

@@ -1,5 +1,5 @@
 // Defines the outcomes of a sync: synced, later, held, waiting or blocked.
-import type { Condition } from '../directory/outbox/links.ts';
+import type { Condition } from '../directory/outbox/link-condition.ts';
 
 export type SyncOutcome =
   | {

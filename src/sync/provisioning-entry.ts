@@ -1,5 +1,6 @@
 // Builds the provisioning log entries of one sync from what the sync noted: adds the resource, the attempt and the changed values.
-import type { Condition, Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
+import type { Condition } from '../directory/outbox/link-condition.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { LogEntry } from '../directory/logs/provisioning-log.ts';
 import type { PlatformError } from '../platform/errors.ts';

@@ -1,6 +1,6 @@
 // Collects the provisioning log entries of one sync: every confirmed write, and the reason why a change was not written.
 // Values after a write are read from the saved link, which holds the applied state.
-import { isAwaitingDecision, type Condition } from '../directory/outbox/links.ts';
+import { isAwaitingDecision, type Condition } from '../directory/outbox/link-condition.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError } from '../platform/errors.ts';

@@ -1,5 +1,5 @@
 // Stores the outcome of a sync: logs it, ends the sync for the guard, saves the link, and clears or delays the mark (`ack`).
-import { isTriedAgain, type Condition } from '../directory/outbox/links.ts';
+import { isTriedAgain, type Condition } from '../directory/outbox/link-condition.ts';
 import type { NameWait } from '../directory/outbox/work.ts';
 import type { Priority } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';

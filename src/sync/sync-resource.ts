@@ -1,5 +1,5 @@
 // Runs the sync of one resource at one target under a lease, which it keeps alive until the outcome is stored.
-import { ACCOUNT_NUMBER, forgetObserved } from '../directory/outbox/links.ts';
+import { ACCOUNT_NUMBER, forgetObserved } from '../directory/outbox/link.ts';
 import { LeaseLost } from '../directory/outbox/work.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { Priority, Ref } from '../directory/records.ts';

@@ -1,7 +1,8 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { MemberDecision } from '../directory/guard/guard-store.ts';
-import { parseLink, refusalOf } from '../directory/outbox/links.ts';
+import { parseLink } from '../directory/outbox/link.ts';
+import { refusalOf } from '../directory/outbox/link-condition.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';

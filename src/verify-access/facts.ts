@@ -1,5 +1,5 @@
 // Defines the facts about one user at one target from which the report of verify-access is made.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { Restored } from '../reconcile/tenant/restored.ts';
 import type { SyncPolicy } from '../sync/target.ts';

@@ -1,7 +1,7 @@
 // Names the groups and values of an account that the settings leave alone, so that "as desired" is not read as a word about
 // them. Reads Redis, writes nothing.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
-import { parseLink, type Link } from '../directory/outbox/links.ts';
+import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { leaverTestOf } from '../sync/group/left-members.ts';
 import { keptAttributes } from '../sync/mapping/mapping.ts';

@@ -1,6 +1,6 @@
 // Finds the managed groups that an account is in against the source, and from which the next reconcile would remove it. Reads Redis,
 // writes nothing.
-import { parseLink, type Link } from '../directory/outbox/links.ts';
+import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { managedEntries } from '../reconcile/compare/compare-memberships.ts';
 import { isChange, isProtected } from '../reconcile/entry.ts';

@@ -1,6 +1,6 @@
 // Finds the account of a user whose link leads to no account. Reads the platform and Redis, writes nothing.
 import { fold, parseRef, type Ref } from '../directory/records.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';

@@ -1,6 +1,6 @@
 // Checks which data a user can read at the platform: reads the account back, builds its security context, and queries a
 // deployment with that context. It writes nothing.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
 import { holdText } from '../ops/sync/sync-end.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';

@@ -1,5 +1,5 @@
 // Decides whether the marked change of a user is still to be written, or nothing of it is left to be written. Pure.
-import { isAwaitingDecision } from '../directory/outbox/links.ts';
+import { isAwaitingDecision } from '../directory/outbox/link-condition.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { mayBeActive } from '../sync/user/account-state.ts';
 import { isInactiveAsDesired, waitingText } from './desired-access.ts';

@@ -1,5 +1,5 @@
 // Tests list attributes whose values are derived from the groups of a person: their order has no meaning.
-import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
+import { parseLink, toLinkText } from '../../src/directory/outbox/link.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { send } from '../support/send.ts';
 

@@ -1,7 +1,7 @@
 // Tests groups whose new names form a circle: every member ends with the access of the name that the source wants.
 import '../support/load-modules.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
+import { parseLink, toLinkText } from '../../src/directory/outbox/link.ts';
 import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { foundGroups, isIn, LONG_MS, rename } from '../support/named-groups.ts';

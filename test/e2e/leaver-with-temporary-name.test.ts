@@ -1,7 +1,7 @@
 // Tests a person who is deleted at the source while the account has the temporary userName of a circle of names, and whose
 // deactivation the guard holds.
 import '../support/load-modules.ts';
-import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
+import { parseLink, toLinkText } from '../../src/directory/outbox/link.ts';
 import { byHand } from '../support/by-hand.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';

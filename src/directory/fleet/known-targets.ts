@@ -3,8 +3,8 @@
 // mapping rules of the last one.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { readableLink } from '../outbox/link.ts';
-import { linkTexts, type Link } from '../outbox/links.ts';
+import { readableLink, type Link } from '../outbox/link.ts';
+import { linkTexts } from '../outbox/links.ts';
 import type { Ref } from '../records.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import type { Scripts } from '../redis/scripts.ts';

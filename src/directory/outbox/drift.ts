@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { parseLink, parseReverseLink, type Link } from './links.ts';
+import { parseLink, parseReverseLink, type Link } from './link.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
 import { inPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';

@@ -1,5 +1,5 @@
 // Defines what a sync reads when it begins, and reads it from the reply of begin_sync.lua.
-import { parseLink, type Link } from './links.ts';
+import { parseLink, type Link } from './link.ts';
 import type { LogEntry } from '../logs/provisioning-log.ts';
 import { parseRef, parseStored, type Kind, type Priority, type Ref, type StoredRecord } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';

@@ -8,7 +8,8 @@ import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import { conditionText, deletionText } from './condition-text.ts';
-import { parseLink, type Condition } from './links.ts';
+import { parseLink } from './link.ts';
+import type { Condition } from './link-condition.ts';
 
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an

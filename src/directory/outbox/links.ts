@@ -6,9 +6,6 @@ import { parseLink, parseReverseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 
-export * from './link.ts';
-export * from './link-condition.ts';
-
 /** Links that one step of a scan reads. */
 const SCAN_COUNT = 500;
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { refOf } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
-import { parseLink, type Link } from './links.ts';
+import { parseLink, type Link } from './link.ts';
 
 /**
  * Signs of pending memberships (lua/signs.lua): to be added, to be removed, a removal that is not written, because it was rejected

@@ -2,7 +2,7 @@
 // that first checks the lease. Called by src/sync (create-context.ts, store-outcome.ts).
 import type { Keyspace } from '../keys.ts';
 import { exceptionReasonOf } from './exceptions.ts';
-import { toLinkText, type Link } from './links.ts';
+import { toLinkText, type Link } from './link.ts';
 import type { ProvisioningLog } from '../logs/provisioning-log.ts';
 import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
 import { scanned } from '../redis/portions.ts';

@@ -6,7 +6,7 @@ import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice } from '../advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
-import { DECIDABLE } from '../../directory/outbox/links.ts';
+import { DECIDABLE } from '../../directory/outbox/link-condition.ts';
 import { withPresentCondition } from './present-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 

@@ -1,6 +1,6 @@
 // Reads what is stored of the resources of held or decided changes: record, time of the last change at the source, and link.
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 
 export interface KnownResource {

@@ -6,8 +6,8 @@ import {
   isTriedAgain,
   refusalOf,
   type Condition,
-  type Link,
-} from '../../directory/outbox/links.ts';
+} from '../../directory/outbox/link-condition.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';

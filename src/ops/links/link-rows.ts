@@ -1,7 +1,7 @@
 // Lists the links between resources and platform ids, also those at targets that left the settings.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { findResources, toSearched } from '../find.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';

@@ -1,7 +1,7 @@
 // Looks at an account of a person at the platform. A link has only what the bridge wrote or read last: somebody may have opened or
 // deleted the account since.
 import { setTimeout as after } from 'node:timers/promises';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 import { isAbsent, ListAwaited } from '../../sync/calls/absence.ts';

@@ -1,6 +1,6 @@
 // Tells what an order to forget a person ends: a handover that is planned or not complete, or the possibility to take one back.
 import type { HandoverStore } from '../../directory/outbox/handover-store.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import { DAY_MS, isClosed, protectedNames } from '../../reconcile/handover/plan-handover.ts';
 import { isoTime } from '../../support/sources.ts';

@@ -1,7 +1,7 @@
 // Adds the accounts that a person who is no longer pushed has, or may have, at the platforms.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { findResources, toSearched } from '../find.ts';

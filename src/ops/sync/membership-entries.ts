@@ -1,5 +1,5 @@
 // Lists the pending memberships of a person or group that the comparison of this resource alone does not show.
-import { refusalOf } from '../../directory/outbox/links.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';

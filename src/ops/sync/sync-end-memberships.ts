@@ -1,6 +1,7 @@
 // Tells at the end of a sync which memberships of the person or group are not written, and why.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { parseLink, refusalOf } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { PlanEntry } from '../../reconcile/entry.ts';

@@ -1,7 +1,7 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
 import { heldUntil } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
-import { type Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { pauseWords } from '../../reconcile/breaker-words.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';

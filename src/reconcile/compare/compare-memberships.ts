@@ -1,6 +1,7 @@
 // Compares the groups of one user at the source with the groups at the platform; writes nothing.
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';

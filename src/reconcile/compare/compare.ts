@@ -1,6 +1,6 @@
 // Compares the observed with the desired state of a user. Pure; it runs once for every user of a scan.
 import { hash } from 'node:crypto';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
 import { EXTENSION, isEmpty, LISTED } from '../../sync/diff.ts';

@@ -1,6 +1,6 @@
 // Maps the records of single users for a comparison.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { desiredFromRecord, type DesiredAccount } from './compare.ts';

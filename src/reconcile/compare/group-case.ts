@@ -1,5 +1,6 @@
 // Defines what a comparison knows of one group, and the fields that all plan entries of the group share. Pure.
-import type { Link, Condition } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';

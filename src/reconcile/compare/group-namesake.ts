@@ -6,7 +6,7 @@ import type { ScanResult } from '../scope.ts';
 import { linkedText } from '../../sync/group/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
 export interface GroupStrangers {

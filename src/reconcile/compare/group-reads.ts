@@ -1,5 +1,5 @@
 // Reads a limited number of groups of one user at the platform, to see whether the user is a member.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import type { ScanResult } from '../scope.ts';

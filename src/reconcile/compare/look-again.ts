@@ -2,7 +2,7 @@
 // Leaving it to the sync of that change is not enough: the sync does not repair other values that were changed at the
 // platform.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { ScanResult } from '../scope.ts';
 

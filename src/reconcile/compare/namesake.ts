@@ -1,6 +1,6 @@
 // Finds the account that the sync of a user without account would meet: an unmanaged account, the account of a deleted user, or an
 // account of another connection.
-import { parseLink } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { existsIn } from '../../sync/user/find-user.ts';

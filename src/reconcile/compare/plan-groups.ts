@@ -1,6 +1,6 @@
 // Converts the differences of one group to plan entries. Pure.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { refusalOf } from '../../directory/outbox/links.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import { leaverTestOf } from '../../sync/group/left-members.ts';

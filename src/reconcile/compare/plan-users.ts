@@ -1,5 +1,5 @@
 // Converts the differences of one user to plan entries. Pure.
-import { ACCOUNT_NUMBER } from '../../directory/outbox/links.ts';
+import { ACCOUNT_NUMBER } from '../../directory/outbox/link.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { attributeChanges, coreOperations, observedCore } from '../../sync/diff.ts';
 import type { SyncPolicy } from '../../sync/target.ts';

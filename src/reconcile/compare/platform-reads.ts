@@ -1,5 +1,5 @@
 // Reads single accounts and their attribute values at the platform for a comparison, and counts each call.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { messageWithPlatformText } from '../../platform/errors.ts';
 import type { WireUser } from '../../platform/wire.ts';

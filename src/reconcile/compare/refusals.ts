@@ -1,7 +1,7 @@
 // Replaces entries whose write the platform has refused permanently, because a run would only get the same refusal again.
 // Pure.
 import { conditionText } from '../../directory/outbox/condition-text.ts';
-import { isBySettingsOfThen } from '../../directory/outbox/links.ts';
+import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { Ref } from '../../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP } from './group-case.ts';

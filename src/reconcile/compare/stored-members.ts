@@ -1,5 +1,5 @@
 // Reads what is stored about the members of a group, and decides whether a comparison reads its members at the platform too.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { ScanResult } from '../scope.ts';
 

@@ -1,6 +1,6 @@
 // Keeps the accounts of a list that the sync of a user without account may meet.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { isNeverRenamed, parseLink } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, parseLink } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';

@@ -1,5 +1,5 @@
 // Defines what a comparison knows of one user, and the fields that all plan entries of the user share. Pure.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';

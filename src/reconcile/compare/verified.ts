@@ -1,5 +1,5 @@
 // Defines the findings about one user or group, with the facts that the later steps of a plan need.
-import type { Condition } from '../../directory/outbox/links.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { ConfirmedRemovals } from '../../directory/outbox/drift.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';

@@ -2,7 +2,8 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
-import { parseLink, refusalOf } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import type { Resource } from '../../scim/index.ts';

@@ -2,7 +2,8 @@
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';

@@ -1,7 +1,8 @@
 // Verifies suspected drift of users one by one. The link is read before the account, so that a write in between is not
 // taken for drift.
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';

@@ -1,7 +1,7 @@
 // Verifies attribute values that no list shows, with one call for each user, two for a user without a stored value: a few
 // users in each run, all in a full run, and users whose attribute no account of the list shows.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { createVisibility, differences, desiredFromLink, hasUnknownValue } from './compare.ts';

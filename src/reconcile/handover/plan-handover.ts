@@ -1,6 +1,6 @@
 // Plans the handover of closed accounts: the owners, their items, the time and the destination. It writes nothing (ADR 0025).
 import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { consoleAccountsOf, type ShownAccount } from '../../sync/user/user-list.ts';

@@ -1,5 +1,5 @@
 // Compares one user or group with the platform; writes nothing.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { ObservedAccount } from '../compare/compare.ts';

@@ -1,6 +1,7 @@
 // Finds the memberships that the sync of a created, adopted, relinked or returning resource writes too.
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
-import { refusalOf, type Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { isProtected, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
 import { asking } from '../compare/platform-reads.ts';

@@ -1,6 +1,6 @@
 // Makes the entries of a plan that a run never applies: dead letters, and accounts and groups that only the platform has.
 import { conditionText } from '../../directory/outbox/condition-text.ts';
-import { isBySettingsOfThen } from '../../directory/outbox/links.ts';
+import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { NO_BASIS, type PlanEntry } from '../entry.ts';

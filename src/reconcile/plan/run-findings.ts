@@ -1,6 +1,6 @@
 // Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another tenant.
 import type { ConfirmedRemovals, Drift } from '../../directory/outbox/drift.ts';
-import { isBySettingsOfThen } from '../../directory/outbox/links.ts';
+import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { Cursor } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';

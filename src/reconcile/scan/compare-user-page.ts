@@ -1,7 +1,8 @@
 // Compares one page of the platform's user list with the links, or with mapped records, and sorts its accounts into a UserScan.
 import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
-import { isNeverRenamed, parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { EXTENSION } from '../../sync/diff.ts';

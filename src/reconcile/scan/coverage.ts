@@ -1,7 +1,7 @@
 // Counts the state of all stored resources at the end of a run, so that no run ends as converged while a desired resource
 // is missing.
 import { count, LOST, noCoverage, type Coverage } from '../../directory/outbox/coverage.ts';
-import { parseLink } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
 import type { Kind, Ref } from '../../directory/records.ts';
 import type { CoverageOfKinds } from '../../directory/outbox/runs.ts';
 import type { ReconcileScope } from '../scope.ts';

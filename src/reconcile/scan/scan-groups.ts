@@ -1,7 +1,7 @@
 // Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
 // platform since they were found equal, those with an unconfirmed removal, and a few others in turn.
 import { discount, noCoverage, type Coverage, type CoverState } from '../../directory/outbox/coverage.ts';
-import { parseLink } from '../../directory/outbox/links.ts';
+import { parseLink } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';

@@ -3,7 +3,7 @@
 // (users to verify one by one), are explained at UserScanDraft (compare-user-page.ts), the states of resources at Cover (cover.ts).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage } from '../../directory/outbox/coverage.ts';
-import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { WireUser } from '../../platform/wire.ts';

@@ -1,7 +1,8 @@
 // Reads for a run what waits for a person: changes that the guard holds (added to the plan), rejected changes, and dead letters
 // that were refused under earlier settings.
 import { deletionText } from '../../directory/outbox/condition-text.ts';
-import { isBySettingsOfThen, type Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
+import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser, unmanagedId } from '../../directory/member-names.ts';

@@ -1,6 +1,6 @@
 // Finds resources for which a run does not wait, because their next sync does not end by itself: it waits for a decision of a
 // person, or its calls to the platform fail again and again.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { someOf } from '../../support/sentence-parts.ts';
 import { wasBehindHold } from '../../sync/gate.ts';

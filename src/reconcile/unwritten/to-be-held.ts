@@ -3,7 +3,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf, type GuardSettings } from '../../guard/judge.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';

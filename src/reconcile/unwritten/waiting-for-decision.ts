@@ -1,6 +1,7 @@
 // Finds the pending memberships and values that wait for an operator: for a decision about the account, about a removal of the
 // person from another group, or about the resource that has the name; or for a group that is a dead letter and removes the person.
-import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { usersToVerify } from '../compare/desired-users.ts';

@@ -1,5 +1,5 @@
 // Converts a failed call of a sync to its outcome: tried again after a time, or a dead letter.
-import { isAwaitingDecision, type Condition } from '../../directory/outbox/links.ts';
+import { isAwaitingDecision, type Condition } from '../../directory/outbox/link-condition.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { LeaseLost } from '../../directory/outbox/work.ts';
 import { refOf } from '../../directory/records.ts';

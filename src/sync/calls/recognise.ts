@@ -1,6 +1,7 @@
 // Recognises a target's tenant at a new address: the tenant has at least one of a few linked accounts (ADR 0022). If it has
 // none, reconcile/tenant/tenant.ts decides that it is another tenant.
-import type { Link, Links } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
+import type { Links } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';

@@ -1,5 +1,5 @@
 // Renames a group at the platform.
-import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
+import { type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import type { PlatformPatchOperation } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
 import { isStatus } from '../calls/failures.ts';

@@ -1,5 +1,5 @@
 // Decides for members whom the source removed from a group whether the bridge removes them at the platform.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';

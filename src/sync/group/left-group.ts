@@ -1,6 +1,6 @@
 // Finds the group that a deleted group without link may have at the platform, so that its members lose the access: the operator
 // ordered to forget the link, or a restore lost it. Only a group that is proven to be this one is linked.
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
 import { isLinkedToOther, linkLeft, readLeft, unprovenLeft } from '../names/left-there.ts';

@@ -4,7 +4,7 @@
 // - `[]`, or absent while the group is in scope: nobody has left.
 // - absent while the group is out of scope (`departed`): too many have left to list them (MOST_OUT_OF_SCOPE).
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
+import { type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import { parseRef, refOf } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';

@@ -1,5 +1,5 @@
 // Writes portions of member changes to one group, and judges what the answer says about each member.
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf } from '../../directory/outbox/link.ts';
 import { refOf } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
 import type { PlatformPatchOperation, WireGroup, WireUser } from '../../platform/wire.ts';

@@ -1,5 +1,5 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf } from '../../directory/outbox/link.ts';
 import {
   MEMBERSHIP_SIGN,
   type PendingSign,

@@ -1,6 +1,6 @@
 // Frees the userName of a closed account whose person had another one at the source at last, if somebody else is to get it.
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
-import { isNeverRenamed, type Link } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Resource } from '../../scim/index.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';

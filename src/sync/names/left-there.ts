@@ -1,5 +1,5 @@
 // Reads what a resource without link may have at the platform after its deletion at the source (`mayExist` of a link).
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import type { Kind } from '../../directory/records.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { isGone } from '../calls/failures.ts';

@@ -1,5 +1,5 @@
 // Finds and breaks circles of names, in which two or more resources wait for each other's names: one of them takes a temporary name.
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf } from '../../directory/outbox/link.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mayHaveCommitted } from '../calls/failures.ts';

@@ -3,7 +3,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
-import { isAwaitingDecision, type Condition } from '../../directory/outbox/links.ts';
+import { isAwaitingDecision, type Condition } from '../../directory/outbox/link-condition.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isoTime } from '../../support/sources.ts';

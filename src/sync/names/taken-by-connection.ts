@@ -1,6 +1,6 @@
 // Refuses accounts and groups that another connection of the same target is linked to: they are never adopted or changed.
 import type { Holder } from '../../directory/resources/elsewhere.ts';
-import type { Condition } from '../../directory/outbox/links.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
 import { fold, isInactive, type Kind } from '../../directory/records.ts';
 import { mayBeActive } from '../user/account-state.ts';
 import { condition } from '../condition.ts';

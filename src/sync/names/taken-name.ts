@@ -1,5 +1,5 @@
 // Handles a new userName or group name that another resource still has: waits for the holder, or reports the conflict.
-import { isNeverRenamed, type Link } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
 import { condition } from '../condition.ts';

@@ -1,6 +1,6 @@
 // Reports an account or group that still has the temporary name by which a circle of names was broken (name-circle.ts), although
 // the source or the settings no longer want it to be synced.
-import { forgetObserved } from '../../directory/outbox/links.ts';
+import { forgetObserved } from '../../directory/outbox/link.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { blockedBy } from '../condition.ts';

@@ -1,6 +1,7 @@
 // Activates and deactivates the account of a user.
 import type { Permission } from '../../directory/guard/guard-store.ts';
-import { forgetObserved, isAwaitingDecision, type Link, platformIdOf } from '../../directory/outbox/links.ts';
+import { forgetObserved, type Link, platformIdOf } from '../../directory/outbox/link.ts';
+import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import type { PlatformPatchOperation, WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';

@@ -1,6 +1,7 @@
 // Writes typed attribute values: through the REST values of an account (contract 3), or through the SCIM extension, which takes
 // texts and whole numbers only (contract 12.3). The REST values need the number of the account (console-account.ts).
-import { forgetObserved, type Condition, platformIdOf } from '../../directory/outbox/links.ts';
+import { forgetObserved, platformIdOf } from '../../directory/outbox/link.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { AttributeValue, PlatformPatchOperation } from '../../platform/wire.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';

@@ -1,5 +1,5 @@
 // Writes core attributes and attribute values of a user in one PATCH, so that no reader sees a half-changed person.
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf } from '../../directory/outbox/link.ts';
 import type { PlatformPatchOperation, WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
 import { coreOperations, echoedAttributes, EXTENSION, noteWrittenCore } from '../diff.ts';

@@ -1,6 +1,7 @@
 // Finds the console account of a SCIM account, whose number keys attribute values. No record of the platform has both ids
 // (contract 3.4), and a wrong number would write one person's values to the account of another.
-import { platformIdOf, type Condition, type Link } from '../../directory/outbox/links.ts';
+import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';

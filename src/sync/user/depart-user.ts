@@ -1,6 +1,5 @@
 // Handles a user who was deleted at the source or is out of scope: closes the account, and deletes it when that is due.
-import type { TriedCreate } from '../../directory/outbox/link.ts';
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf, type TriedCreate } from '../../directory/outbox/link.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';

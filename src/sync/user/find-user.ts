@@ -1,5 +1,5 @@
 // Finds the account of a user without link and adopts it: stores the id and the values of the account in the link.
-import { platformIdOf, type Link } from '../../directory/outbox/links.ts';
+import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';

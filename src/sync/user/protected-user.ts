@@ -1,6 +1,6 @@
 // Judges whether a user is protected, ends the sync of such a user without a write, and resumes removals after the protection.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import type { Link } from '../../directory/outbox/links.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';

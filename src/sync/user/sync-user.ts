@@ -1,7 +1,8 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { platformIdOf, refusalOf } from '../../directory/outbox/links.ts';
+import { platformIdOf } from '../../directory/outbox/link.ts';
+import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { refOf } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { unlinkAbsent } from '../calls/absence.ts';

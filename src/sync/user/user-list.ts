@@ -1,5 +1,5 @@
 // Tells which accounts of the user list (`GET /api/v1/users`) can be that of a SCIM account, and whether a tenant has such a list.
-import type { Condition } from '../../directory/outbox/links.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../../platform/errors.ts';

@@ -1,6 +1,6 @@
 // Measures the memory of Redis for one user (ADR 0014).
 import { createHash, randomUUID } from 'node:crypto';
-import type { Link } from '../../../src/directory/outbox/links.ts';
+import type { Link } from '../../../src/directory/outbox/link.ts';
 import { add, idOf, openStore } from './rig.ts';
 
 const SALES = idOf('sales');

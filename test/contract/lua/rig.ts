@@ -11,7 +11,7 @@ import type {
 } from '../../../src/directory/resources/changes.ts';
 import type { IndexedResource, Kind, Priority, Ref } from '../../../src/directory/records.ts';
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
-import type { Link } from '../../../src/directory/outbox/links.ts';
+import type { Link } from '../../../src/directory/outbox/link.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { Begin } from '../../../src/directory/outbox/work.ts';
 import type { DueWork } from '../../../src/directory/outbox/due-work.ts';

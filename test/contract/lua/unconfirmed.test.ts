@@ -1,6 +1,6 @@
 // Tests member changes whose answer shows no members: a removal keeps its sign until a read confirms it, and the next reconcile
 // reads the members.
-import { toLinkText, type Link } from '../../../src/directory/outbox/links.ts';
+import { toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 import { hashOfLink, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
 import type { RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';

@@ -1,5 +1,5 @@
 // Tests the verification of suspected drift: random faults of lists never give a plan entry without drift.
-import { toLinkText, type Link } from '../../../src/directory/outbox/links.ts';
+import { toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
 import type { ListedPage } from '../../../src/reconcile/scan/list-proof.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
