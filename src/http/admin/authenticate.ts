@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
-import { createBadCredentials, MOST_OF_OPERATOR, TOO_MANY } from '../middleware/bad-credentials.ts';
+import { createBadCredentials, MOST_OF_OPERATOR, TOO_MANY_WRONG } from '../middleware/bad-credentials.ts';
 import { bearerTokenOf, isSecret } from '../middleware/bearer-token.ts';
 import type { ClientAddress } from '../middleware/client-address.ts';
 import { Problem, tooManyProblem } from './problem.ts';
@@ -36,7 +36,7 @@ export function createAdminCheck(
     if (isSecret(presented, token())) return;
     const waitMs = badCredentials.note(presented, clientAddress(request), clock.now());
     // Each wrong token costs the client a new connection.
-    if (waitMs > 0) throw tooManyProblem(TOO_MANY, waitMs / 1000, { Connection: 'close' });
+    if (waitMs > 0) throw tooManyProblem(TOO_MANY_WRONG, waitMs / 1000, { Connection: 'close' });
     throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },
     });

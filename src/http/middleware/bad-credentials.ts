@@ -55,7 +55,7 @@ export function createBadCredentials(
 }
 
 /** Detail of the 429. */
-export const TOO_MANY = 'Too many wrong tokens from this address: wait.';
+export const TOO_MANY_WRONG = 'Too many wrong tokens from this address: wait.';
 
 /**
  * Returns the error for a missing or wrong token: 401, or 429 after many wrong tokens from one address.
@@ -72,7 +72,7 @@ export function wrongToken(
   if (waitMs === 0) return unauthorized(detail);
   // Each wrong token costs the client a new connection.
   response.setHeader('Connection', 'close');
-  return tooManyRequests(TOO_MANY, waitMs / 1000);
+  return tooManyRequests(TOO_MANY_WRONG, waitMs / 1000);
 }
 
 /** Returns the key under which attempts are counted: an IPv4 address, or the /64 network of an IPv6 address. */
