@@ -11,6 +11,7 @@ import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
+import { checkEverything } from '../ops/doctor/check-everything.ts';
 import { dataFindings } from '../ops/doctor/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { feedsOf } from './note-targets.ts';
@@ -60,15 +61,12 @@ export function buildAdmin(
     facts: () => readStoreFacts(redis, () => clock.now()),
   };
   const data = () => dataFindings({ states, readFleet, notices, tokensOf, clock });
-  const check = async (signal: AbortSignal) => {
-    // Loaded at the first call, so that a process that only receives pushes does not keep the module in memory.
-    const { checkEverything } = await import('../ops/doctor/check-everything.ts');
-    return checkEverything(
+  const check = (signal: AbortSignal) =>
+    checkEverything(
       { store, data, clock, breakers, states },
       { targets: Object.values(config.targets), warnings: configWarnings(config) },
       signal,
     );
-  };
   const admin = createAdmin(
     {
       ...parts,

@@ -1,6 +1,7 @@
 // Reads the platform's audit log, if the tenant has one and the key may read it.
 import type { PlatformClientOptions } from '../../platform/connect.ts';
 import { PlatformError } from '../../platform/errors.ts';
+import { createPlatformClient } from '../../platform/library.ts';
 import type { AuditEvent, AuditTrail } from '../compare/attribution.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -19,8 +20,6 @@ export function createTrailReader(
   whoWeAre: (signal: AbortSignal) => Promise<string | undefined>,
 ): ReadTrail {
   return async (since, signal) => {
-    // Loaded on demand, because most runs have no drift to explain.
-    const { createPlatformClient } = await import('../../platform/library.ts');
     const client = createPlatformClient(options);
     try {
       const ourselves = await whoWeAre(signal);

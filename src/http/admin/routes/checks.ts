@@ -1,5 +1,5 @@
 // Routes of doctor, of its comparison of derived data with the records (docs/proof.md), and of verify-access.
-import type { AccessQuestion } from '../../../verify-access/verify-access.ts';
+import { askAccess, type AccessQuestion } from '../../../verify-access/verify-access.ts';
 import { Problem } from '../problem.ts';
 import {
   type AdminAnswer,
@@ -94,8 +94,6 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
 /** Returns the report of verify-access. @throws Problem 404, 409 or 502 when there is none */
 async function verify(context: AdminContext, body: AccessBody, signal: AbortSignal): Promise<AdminAnswer> {
   requireTarget(context, body.target);
-  // Loaded at the first request, so that a process that only receives pushes does not keep the module in memory.
-  const { askAccess } = await import('../../../verify-access/verify-access.ts');
   const scopes = context.scopes.map(({ scope }) => scope);
   const answer = await askAccess({ scopes, addresses: context.addresses }, body, signal);
   switch (answer.kind) {
