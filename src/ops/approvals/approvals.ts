@@ -1,11 +1,10 @@
 // Lists the changes that the guard holds, and records the decision of an operator about them.
-import { judgedAnew } from '../../directory/guard/operator-hold.ts';
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
 import type { StoredFirstApproval } from '../../directory/guard/first-approvals.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
-import type { DestructiveKind, GuardSettings } from '../../guard/judge.ts';
+import type { GuardSettings } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
 import { explainLimits, type ExplainedLimit } from './approval-limits.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type FoundApproval,
 } from './approval-lookup.ts';
 import { selectionText, UnknownSelection, type ChangeSelection } from './approval-selection.ts';
+import { decisionOutcomeOf, type DecisionOutcome } from './decision-outcome.ts';
 import { describeChanges, type HeldChange } from './held-change.ts';
 
 /** An approval with one page of its changes. */
@@ -32,38 +32,6 @@ export interface ShownApproval extends Approval {
   matching: number;
   items: HeldChange[];
 }
-
-/** Result of an order; `items` is the number of changes that it covers. */
-export type DecisionOutcome =
-  /** The decision is stored. */
-  | {
-      kind: 'decided';
-      id: string;
-      items: number;
-      kinds: Record<DestructiveKind, number>;
-      /** Number of changes that are still held at the target. */
-      remaining: number;
-    }
-  /** The order is the first of two approvals: a second person has to approve `id` before `expiresAt` (ISO 8601). */
-  | { kind: 'noted'; id: string; items: number; expiresAt?: string }
-  /** A first approval was taken back. */
-  | { kind: 'retracted'; id: string; items: number }
-  /** The approval was decided earlier, and nothing is left for this order; or nothing was rejected that could be withdrawn. */
-  | { kind: 'settled'; message: string }
-  /**
-   * The first approval is this person's own. `by`: the name with which it was given; `isSameIdentity`: the callers are one by
-   * their identity, not by their names.
-   */
-  | { kind: 'samePerson'; by: string; isSameIdentity: boolean }
-  /** The approval has expired: nothing was decided, and the guard judges its changes again. */
-  | { kind: 'expired' }
-  /**
-   * No approval has the id; the first approval that this order would complete is gone; or, with a selection, nothing of it
-   * is left for this order.
-   */
-  | { kind: 'unknown' }
-  /** Too many first approvals wait at the target. */
-  | { kind: 'full' };
 
 /** The order of an operator. `identity` distinguishes callers where two persons have to approve. */
 export interface DecisionOrder extends Actor {
@@ -217,85 +185,8 @@ export async function decideApproval(
             ),
       ]),
   });
-  return outcomeOf(states, found, { id, approval, decided, action, selectedText, identity });
+  return decisionOutcomeOf(states, found, { id, approval, decided, action, selectedText, identity });
 }
-
-/**
- * Returns the outcome of an order as its operator reads it.
- * @param order.id the id that the operator gave; it may lack the last place, which `approval.id` has
- * @param order.decided what the guard has stored
- */
-async function outcomeOf(
-  states: readonly DesiredState[],
-  { outbox }: FoundApproval,
-  order: Pick<DecisionOrder, 'action' | 'identity'> & {
-    id: string;
-    approval: Approval;
-    decided: Awaited<ReturnType<Outbox['guardStore']['decide']>>;
-    selectedText: string | undefined;
-  },
-): Promise<DecisionOutcome> {
-  const { id, approval, decided, action, selectedText, identity } = order;
-  if (decided.kind === 'noted') {
-    const source = approval.state === 'held' ? 'guardHeld' : 'guardRejected';
-    const noted = await outbox.guardStore.firstApprovals.find(decided.id, source);
-    return {
-      ...decided,
-      id: `${approval.connection}.${decided.id}`,
-      // Absent: the first approval ended since it was stored.
-      ...(noted ? { expiresAt: isoTime(noted.expiresAt) } : {}),
-    };
-  }
-  // Nothing of a decided list is left for this order. With a selection the list may have other changes left.
-  const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
-  if (decided.kind === 'unknown' && action === 'withdraw' && approval.state === 'held')
-    return { kind: 'settled', message: notRejectedText(approval, selectedText) };
-  if (decided.kind === 'unknown' && action === 'withdraw' && selectedText !== undefined)
-    return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
-  if (isSettled && selectedText === undefined) {
-    // Another operator may have decided since the list was found.
-    const present = approval.state === 'held' ? (await findApproval(states, id))?.approval : approval;
-    if (present && present.state !== 'held')
-      return { kind: 'settled', message: settledText(present, action) };
-    if (decided.kind === 'decided')
-      return { kind: 'settled', message: `No change of approval ${id} waits any more: nothing was decided.` };
-  }
-  if (decided.kind === 'samePerson') {
-    const { by, identity: other } = decided.first;
-    return { kind: 'samePerson', by, isSameIdentity: identity === other };
-  }
-  if (decided.kind === 'expired' && approval.endOfHold !== undefined)
-    return { kind: 'settled', message: expiredText(approval) };
-  if (decided.kind !== 'decided') return { kind: decided.kind };
-  const remaining = (await outbox.guardStore.open())?.total ?? 0;
-  return { ...decided, id: approval.id, remaining };
-}
-
-/** Returns the message of the outcome `settled` for an expired list of a target on hold. */
-const expiredText = ({ id, endOfHold }: Approval): string =>
-  `Approval ${id} has expired, and nothing was decided: ${judgedAnew(endOfHold)}.`;
-
-/** Returns the message of the outcome `settled`: when and by which operator the list was decided. */
-function settledText({ id, state, at, by, unwritten }: Approval, action: Decision['action']): string {
-  const when = `${at === undefined ? '' : ` at ${at}`}${by === undefined ? '' : ` by ${by}`}`;
-  const others =
-    unwritten === undefined ? '' : ` Not written: ${unwritten}, see scim-bridge approvals show ${id}.`;
-  return `Approval ${id} was ${state}${when}: nothing of it is left to ${action}.${others}`;
-}
-
-/** Returns the message of the outcome `settled` for held changes: none of them was rejected. First approvals may wait. */
-function notRejectedText({ id, firstApprovals = [] }: Approval, selectedText: string | undefined): string {
-  const which = selectedText === undefined ? '' : ` (${selectedText})`;
-  const firsts = firstApprovals.map((first) => `scim-bridge approvals withdraw ${first.id} (by ${first.by})`);
-  return [
-    `Approval ${id} is held and nothing of it was rejected${which}, so there is no rejection to withdraw.`,
-    ...(firsts.length > 0 ? [`A first approval is taken back as a whole: ${firsts.join(', ')}.`] : []),
-  ].join(' ');
-}
-
-/** Returns the message of the outcome `settled` for a rejection without a change that the options select. */
-const notInRejectionText = ({ id }: Approval, selectedText: string): string =>
-  `Nothing of the rejection ${id} fits (${selectedText}). A part that was rejected alone has an ID of its own: see scim-bridge approvals list --all.`;
 
 /** Returns the ids of the rejections of the same approval that are in force. */
 export async function rejectionsInForce(
