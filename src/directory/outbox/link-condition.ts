@@ -33,12 +33,12 @@ export interface Condition {
   isLeaver?: true;
 }
 
-/** Reasons of conditions that a decision of an operator ends. */
-export const DECIDABLE: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+/** Reasons of conditions that end by a decision of an operator. */
+export const AWAITING_DECISION: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /** Returns whether the guard holds a change of the resource, or a person rejected one; with another reason `besides` says so. */
 export const isAwaitingDecision = (condition: Condition | undefined): condition is Condition =>
-  condition !== undefined && (DECIDABLE.has(condition.reason) || condition.besides !== undefined);
+  condition !== undefined && (AWAITING_DECISION.has(condition.reason) || condition.besides !== undefined);
 
 /** Reasons of conditions of a resource whose sync is tried again by itself. */
 const TRIED_AGAIN: ReadonlySet<string> = new Set(['NotApplied', 'NameTaken']);

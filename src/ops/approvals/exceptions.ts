@@ -2,11 +2,11 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { holdAdvice, isTenantHold, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
+import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
 import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice } from '../advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
-import { DECIDABLE } from '../../directory/outbox/link-condition.ts';
 import { withPresentCondition } from './present-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -102,7 +102,7 @@ export async function listExceptions(
         skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
       }
       // The advice for these reasons names an approval.
-      const approvals = found.some((each) => DECIDABLE.has(each.reason))
+      const approvals = found.some((each) => AWAITING_DECISION.has(each.reason))
         ? await readApprovalIds(state.connection, outbox)
         : undefined;
       const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
