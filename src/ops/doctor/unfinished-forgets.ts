@@ -5,7 +5,7 @@ import { startRounds } from '../../support/rounds.ts';
 import { settledWithin } from '../../support/within.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 import { forgetPerson, type ForgetDeps } from '../person/forget.ts';
-import type { IdentifyOptions } from '../person/person.ts';
+import type { IdentifyOptions } from '../person/identify-person.ts';
 
 const EVERY_MS = 60_000;
 /** Shortest pause after an attempt. It is longer than an order takes, so that an order that runs is left alone. */

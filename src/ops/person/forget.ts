@@ -9,7 +9,7 @@ import type { Clock, Ids } from '../../support/sources.ts';
 import { idToRef, toSearched } from '../find.ts';
 import { isUnderWay } from './lost-handover.ts';
 import type { AccountState, ForgettablePerson } from './forgettable-person.ts';
-import { identifyPerson, type IdentifyOptions } from './person.ts';
+import { identifyPerson, type IdentifyOptions } from './identify-person.ts';
 
 /** Removed data of one connection. */
 export interface ForgetReport {
@@ -103,26 +103,26 @@ export async function forgetPerson(
   const now = deps.clock.now();
   const order = { actor, leaveAccounts, otherPeople, since: options.since ?? now, triedAt: now };
   // All orders are stored before the first removal, so that none is missing after a kill.
-  for (const { state, refs, names, externalIds } of checked.persons)
-    await state.forgetOrders.start(refs, { names: [...names], externalIds: [...externalIds], ...order });
+  for (const { desired, refs, names, externalIds } of checked.persons)
+    await desired.forgetOrders.start(refs, { names: [...names], externalIds: [...externalIds], ...order });
   const reports: ForgetReport[] = [];
   for (const person of checked.persons) {
     const report = await forgetIn(deps, person, actor);
-    if (!report) return { kind: 'busy', connection: person.state.connection };
+    if (!report) return { kind: 'busy', connection: person.desired.connection };
     reports.push(report);
   }
   await deps.operations.dropResults();
-  for (const { state, refs } of checked.persons) await state.forgetOrders.end(refs);
+  for (const { desired, refs } of checked.persons) await desired.forgetOrders.end(refs);
   return { kind: 'forgotten', reports };
 }
 
 /** Forgets a person in one connection. @returns undefined for the outcome `busy` */
 async function forgetIn(
   { ids }: ForgetDeps,
-  { state, refs, names, accounts }: ForgettablePerson,
+  { desired, refs, names, accounts }: ForgettablePerson,
   actor: Actor,
 ): Promise<ForgetReport | undefined> {
-  const { connection, acts, personData } = state;
+  const { connection, acts, personData } = desired;
   const order = ids.request();
   const mentions = createMentions(names);
   const note = actor.note === undefined ? {} : { note: mentions.replaceIn(actor.note) };

@@ -1,13 +1,12 @@
-// Defines what is collected of a person who is to be forgotten: refs, names and accounts.
+// Defines what is collected of a person who is no longer pushed: refs, names and accounts.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { LostHandover } from './lost-handover.ts';
 
 /**
- * An account of the person. Of several states the first one holds:
- * - `active`: it is active at the platform, or may be at a target that left the settings.
- * - `pending`: it is not active, or its state is not known, and a change of it is not written or not confirmed yet.
- * - `gone`: the platform has it no more. `unread`: the platform did not show its state. `closed`: none of these.
+ * An account of the person. `active`: it is active at the platform, or may be at a target that left the settings, whatever is
+ * pending. `pending`: it was not seen active, and a change of it is not written or not confirmed yet. `gone`: the platform has it no
+ * more. `unread`: the platform did not show its state.
  */
 export interface AccountState {
   connection: string;
@@ -20,9 +19,8 @@ export interface AccountState {
   handover: LostHandover | null;
 }
 
-/** All that is known in one connection of a person who is no longer pushed. */
 export interface ForgettablePerson {
-  state: DesiredState;
+  desired: DesiredState;
   refs: Ref[];
   /** userNames, externalIds and addresses, present and former. */
   names: Set<string>;
@@ -34,19 +32,17 @@ export interface ForgettablePerson {
   accounts: AccountState[];
 }
 
-/** Names that identify a person, in links and in changes of the log. */
-export const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
+/** Attributes whose values identify a person, in links and in changes of the log. */
+export const IDENTIFYING: ReadonlySet<string> = new Set(['userName', 'externalId', 'emails']);
 
-/** A name in a log entry, with the attribute that had it as its value; `name`: the name of the entry, a userName. */
-export type LoggedName = [attribute: string, name: string];
+/** A name of a person, with the attribute that had it as its value; `name`: the name of a log entry, a userName. */
+export type NameOfPerson = [attribute: string, name: string];
 
-/** Adds a name of the person. @param attribute that had the name as its value */
-export function addName({ names, externalIds }: ForgettablePerson, [attribute, name]: LoggedName): void {
+export function addName({ names, externalIds }: ForgettablePerson, [attribute, name]: NameOfPerson): void {
   names.add(name);
   if (attribute === 'externalId') externalIds.add(name);
 }
 
-/** Adds a platform id that an account of the person has or had. */
 export function addPlatformId({ platformIds }: ForgettablePerson, target: string, id: string): void {
   const known = platformIds.get(target) ?? new Set();
   platformIds.set(target, known.add(id));

@@ -4,7 +4,7 @@ import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 
 /** Stored names and accounts of a person who is no longer pushed, by which the person is compared with pushed users. */
 export interface FormerIdentity {
-  state: DesiredState;
+  desired: DesiredState;
   /** userNames, externalIds and addresses, present and former. */
   names: ReadonlySet<string>;
   externalIds: ReadonlySet<string>;
@@ -30,10 +30,10 @@ export interface Namesakes {
  * @param otherPeople users whom the operator named as somebody else
  */
 export async function findNamesakes(former: FormerIdentity, otherPeople: readonly Ref[]): Promise<Namesakes> {
-  const { state, names } = former;
+  const { desired, names } = former;
   const found: Namesakes = { same: undefined, unclear: [], taken: new Set() };
   for (const name of names) {
-    for (const record of await pushedWith(state, name)) {
+    for (const record of await pushedWith(desired, name)) {
       const ref = refOf('User', record.id);
       const externalId = externalIdOf(record);
       if (externalId !== undefined && former.externalIds.has(externalId)) return { ...found, same: ref };
@@ -65,10 +65,10 @@ function externalIdOf({ text }: StoredRecord): string | undefined {
  * Returns whether a user is linked to an account that the former person has or had, or has no link yet at the target of that
  * account: the next sync there may link the user to the account. Nothing is synced to a target that left the settings.
  */
-async function mayShareAccount({ state, platformIds }: FormerIdentity, ref: Ref): Promise<boolean> {
+async function mayShareAccount({ desired, platformIds }: FormerIdentity, ref: Ref): Promise<boolean> {
   for (const [target, ids] of platformIds) {
-    const { id } = await state.links.get(target, ref);
-    if (id === undefined ? state.outboxes.has(target) : ids.has(id)) return true;
+    const { id } = await desired.links.get(target, ref);
+    if (id === undefined ? desired.outboxes.has(target) : ids.has(id)) return true;
   }
   return false;
 }

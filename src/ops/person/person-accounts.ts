@@ -1,7 +1,7 @@
-// Adds the accounts that a person who is no longer pushed has, or may have, at the platforms.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+// Finds the accounts of a person who is no longer pushed: by the links, and those that only the log still names.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/link.ts';
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Ref } from '../../directory/records.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { findResources, toSearched } from '../find.ts';
@@ -21,20 +21,10 @@ export async function addLinks(
   ref: Ref,
   { lookAt, handoverRules }: { lookAt: LookAtAccount; handoverRules: HandoverRulesOf },
 ): Promise<void> {
-  const { state, accounts } = person;
-  const { connection } = state;
-  const read = async (target: string): Promise<Link> => {
-    const link = await state.links.get(target, ref);
-    const values = [link.core, link.tried?.core].flatMap((core) => Object.entries(core ?? {}));
-    for (const [name, value] of values) {
-      if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
-    }
-    const id = accountIdOf(link);
-    if (id !== undefined) addPlatformId(person, target, id);
-    return link;
-  };
-  for (const [target, outbox] of state.outboxes) {
-    const link = await read(target);
+  const { desired, accounts } = person;
+  const { connection } = desired;
+  for (const [target, outbox] of desired.outboxes) {
+    const link = await readLink(person, target, ref);
     const id = accountIdOf(link);
     const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
     // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
@@ -42,78 +32,78 @@ export async function addLinks(
     const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
     const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
     if (!mayHaveAccount(link) && !isPending) continue;
-    const handovers = state.handovers.get(target);
+    // Only an addition (`+`) says that the account is not in the group.
+    const leaving = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
+    const handovers = desired.handovers.get(target);
+    const seen = await lookAt(target, { ...link, ...(id !== undefined && { id }) });
     accounts.push({
       connection,
       target,
       platformId: id ?? null,
-      state: accountState(
-        await lookAt(target, { ...link, ...(id !== undefined && { id }) }),
-        link,
-        isPending,
-      ),
-      groups:
-        link.id === undefined
-          ? []
-          : await namesOf(state, [
-              // Only an addition (`+`) says that the account is not in the group.
-              ...[...pendingMemberships].flatMap(([id, sign]) => (sign === '+' ? [] : [id])),
-              ...unconfirmedRemovals,
-            ]),
+      state: accountState(seen, link, isPending),
+      groups: mayHaveAccount(link) ? await namesOf(desired, [...leaving, ...unconfirmedRemovals]) : [],
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }
   // Nothing is written at a target that left the settings, so nothing of it is pending.
-  for (const target of await state.formerTargets()) {
-    const link = await read(target);
-    if (link.id === undefined) continue;
-    const account = { connection, target, platformId: link.id, groups: [], handover: null };
+  for (const target of await desired.formerTargets()) {
+    const link = await readLink(person, target, ref);
+    if (!mayHaveAccount(link)) continue;
+    const account = { connection, target, platformId: accountIdOf(link) ?? null, groups: [], handover: null };
     accounts.push({ ...account, state: accountState(undefined, link, false) });
   }
 }
 
 /**
- * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count
- * only while the platform has them.
+ * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count only
+ * while the platform has them.
  */
 export async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: LookAtAccount): Promise<void> {
-  const { state, accounts, platformIds } = person;
+  const { desired, accounts, platformIds } = person;
   for (const [target, ids] of platformIds)
     for (const id of ids) {
-      const { holderOf, elsewhere } = state.links;
+      const { holderOf, elsewhere } = desired.links;
       const isLinked = (await holderOf(target, 'User', id)) ?? (await elsewhere.holderOf(target, 'User', id));
       const isListed = accounts.some((account) => account.target === target && account.platformId === id);
       if (isLinked || isListed) continue;
       const seen = await lookAt(target, { id });
       if (seen === undefined || seen === 'gone') continue;
-      const account = { connection: state.connection, target, platformId: id, groups: [], handover: null };
+      const account = { connection: desired.connection, target, platformId: id, groups: [], handover: null };
       accounts.push({ ...account, state: seen });
     }
 }
 
-/** Returns the names of groups; of a deleted group its id. */
-async function namesOf(state: DesiredState, groups: readonly string[]): Promise<string[]> {
-  const names: string[] = [];
-  for (const id of groups) {
-    const [group] = await findResources(toSearched([state]), `Group:${id}`);
-    names.push(group?.name ?? id);
-  }
-  return names;
+/** Reads the link of a ref, and adds its names and its platform id to the person. */
+async function readLink(person: ForgettablePerson, target: string, ref: Ref): Promise<Link> {
+  const link = await person.desired.links.get(target, ref);
+  const values = [link.core, link.tried?.core].flatMap((core) => Object.entries(core ?? {}));
+  for (const [name, value] of values)
+    if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
+  const id = accountIdOf(link);
+  if (id !== undefined) addPlatformId(person, target, id);
+  return link;
 }
 
-/**
- * Returns the state of an account. @param seen at the platform; undefined: there is no account, or no such target in the settings
- */
-function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
-  const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
-  const state = seen ?? (mayBeOpen ? 'active' : 'closed');
-  return isPending && state !== 'active' ? 'pending' : state;
-}
-
-/**
- * Returns whether the person has an account by the link, or may have one: the link was dropped, or the answer to a create was lost.
- */
+/** Returns whether the person has an account by the link, or may have one: the link was dropped, or the answer to a create was lost. */
 const mayHaveAccount = ({ id, mayExist, tried }: Link): boolean => (id ?? mayExist ?? tried) !== undefined;
 
 /** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */
 const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExist?.id;
+
+/** Returns the state of an account. @param seen at the platform; undefined: there is no account, or no such target in the settings */
+function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
+  const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
+  const state = seen ?? (mayBeOpen ? 'active' : 'closed');
+  // That the person still has access is more important than a pending change, so `active` is told in place of it.
+  return isPending && state !== 'active' ? 'pending' : state;
+}
+
+/** Returns the names of groups; of a deleted group its id. */
+async function namesOf(desired: DesiredState, groups: readonly string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const id of groups) {
+    const [group] = await findResources(toSearched([desired]), `Group:${id}`);
+    names.push(group?.name ?? id);
+  }
+  return names;
+}

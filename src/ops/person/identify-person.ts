@@ -1,19 +1,19 @@
-// Finds a person who is no longer pushed: refs, names, and the accounts that stay at the platforms.
+// Identifies a person who is no longer pushed by one of the names that the person has or had.
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { parseRef, refOf, type Ref } from '../../directory/records.ts';
-import { findForOrder, toSearched } from '../find.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { findForOrder, refIn, toSearched } from '../find.ts';
 import type { LookAtAccount } from './account-look.ts';
 import { addName, type ForgettablePerson } from './forgettable-person.ts';
 import type { HandoverRulesOf } from './lost-handover.ts';
 import { findNamesakes } from './namesakes.ts';
 import { addLinks, addUnlinkedAccounts } from './person-accounts.ts';
-import { addLogged, isCalled, refsInLogs } from './person-log.ts';
+import { addLogged, refsInLogs } from './person-log.ts';
 
 /**
- * - `pushed`: an identity provider still pushes the person, also under another ref. `former`: refs of persons who are no longer
- *   pushed and had the given name; empty if only another name shows that the person is pushed again.
- * - `unclear`: pushed users have a name of the person, and nothing stored shows whether they are the same person.
- * - `unknown`: nothing is kept.
+ * `pushed`: an identity provider still pushes the person, also under another ref. `former`: refs of persons who are no longer
+ * pushed and had the given name; empty if the pushed user has their externalId, because an order with these refs is refused too.
+ * `unclear`: pushed users have a name of the person, and nothing stored shows whether they are the same person. `unknown`: nothing
+ * is kept.
  */
 type Found =
   | { kind: 'found'; person: ForgettablePerson }
@@ -22,11 +22,11 @@ type Found =
   | { kind: 'unknown' };
 
 export interface IdentifyOptions {
-  /** Reads the state of an account at the platform. */
+  /** Looks at an account at a target of the settings. */
   lookAt: LookAtAccount;
-  /** Returns the settings of a target that decide about handovers. */
+  /** Returns the settings of a target for the handover of closed accounts. */
   handoverRules: HandoverRulesOf;
-  /** Users with a name of the person whom the operator named as somebody else. */
+  /** Users with a name of the person whom the operator named as other people. */
   otherPeople: readonly Ref[];
 }
 
@@ -35,14 +35,14 @@ export interface IdentifyOptions {
  * the log, or an order that was interrupted. Other words, and names of groups, find nothing.
  */
 export async function identifyPerson(
-  state: DesiredState,
+  desired: DesiredState,
   given: string,
   { lookAt, handoverRules, otherPeople }: IdentifyOptions,
 ): Promise<Found> {
   const text = given.trim();
-  const found = (await findForOrder(toSearched([state]), text)).filter(({ kind }) => kind === 'User');
+  const found = (await findForOrder(toSearched([desired]), text)).filter(({ kind }) => kind === 'User');
   const person: ForgettablePerson = {
-    state,
+    desired,
     refs: [],
     names: new Set(),
     externalIds: new Set(),
@@ -51,15 +51,15 @@ export async function identifyPerson(
     accounts: [],
   };
   const refs = new Set(found.map(({ ref }) => ref));
-  for (const ref of await refsInLogs(state, text)) refs.add(ref);
-  for (const { ref, names, externalIds = [] } of await state.forgetOrders.incomplete()) {
+  for (const ref of await refsInLogs(desired, (each, names) => isCalled(text, each, names))) refs.add(ref);
+  for (const { ref, names, externalIds = [] } of await desired.forgetOrders.incomplete()) {
     if (!isCalled(text, ref, names)) continue;
     refs.add(ref);
     for (const name of names) person.names.add(name);
     for (const externalId of externalIds) addName(person, ['externalId', externalId]);
   }
   if (refs.size === 0) return { kind: 'unknown' };
-  const stored = await state.directory.getMany(
+  const stored = await desired.directory.getMany(
     'User',
     [...refs].map((ref) => parseRef(ref).id),
   );
@@ -77,3 +77,8 @@ export async function identifyPerson(
   if (unclear.length > 0) return { kind: 'unclear', refs: unclear };
   return { kind: 'found', person: { ...person, taken } };
 }
+
+/** Returns whether the text is the ref, the id, or one of the names. A text in the form of a ref is no name. */
+const isCalled = (text: string, ref: Ref, names: readonly string[]): boolean =>
+  ref === text ||
+  (!refIn(text) && (parseRef(ref).id === text || names.some((name) => fold(name) === fold(text))));

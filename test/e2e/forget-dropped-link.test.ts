@@ -1,0 +1,65 @@
+// Tests that forget counts the account of a person whose link was dropped before the source deleted the person.
+import '../support/load-modules.ts';
+import type { TestSettings } from '../support/settings.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let bob: string;
+beforeEach(async () => {
+  place = await openPlace({});
+  bob = await place.idp.createUser(BOB);
+  const ann = await place.idp.createUser('ann@acme.example');
+  await place.idp.createGroup('sales', [ann, bob]);
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+/** Drops Bob's link while the target is on hold, so that no sync links the account again, and deletes Bob at the source. */
+async function dropLinkAndDelete(): Promise<void> {
+  await place.commands.run('hold');
+  expect((await place.commands.run('links', 'forget', `User:${bob}`)).code).toBe(0);
+  expect((await place.idp.send('DELETE', `/Users/${bob}`)).status).toBe(204);
+}
+
+const forget = async (...flags: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run('forget', `User:${bob}`, '--yes', ...flags);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.scimId ?? '';
+
+test('a leaver whose link was dropped is still in a group → forget --leave-account names the group in which the account stays', async () => {
+  await dropLinkAndDelete();
+  expect(await forget()).toEqual([
+    1,
+    expect.stringContaining(`account ${await scimId()} at main is active.`),
+  ]);
+  const [code, text] = await forget('--leave-account');
+  expect(code).toBe(0);
+  expect(text).toContain(`account ${await scimId()} stays at main, as it is`);
+  expect(text).toContain('it stays in sales there');
+  await place.commands.run('release');
+  await place.idle();
+  expect((await place.platform.group('sales'))?.members).toContain(BOB);
+}, 60_000);
+
+test('a leaver whose link was dropped at a target that left the settings → forget exits 1, because the account may be active', async () => {
+  await dropLinkAndDelete();
+  await place.change(renameTarget);
+  const id = await scimId();
+  const [code, text] = await forget();
+  expect(code).toBe(1);
+  expect(text).toContain(`account ${id} at main may be active`);
+  expect(text).toContain('A target is no longer configured');
+  expect((await forget('--leave-account'))[0]).toBe(0);
+}, 60_000);
+
+/** Takes the target `main` out of the settings; the connection gets another target. */
+function renameTarget({ targets, connections }: TestSettings): void {
+  const { main, ...others } = targets as Record<string, object>;
+  const renamed = { ...others, other: main };
+  Object.assign(targets, renamed);
+  delete (targets as Record<string, unknown>).main;
+  for (const each of Object.values(connections)) Object.assign(each, { targets: ['other'] });
+}
