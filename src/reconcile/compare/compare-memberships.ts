@@ -11,9 +11,10 @@ import {
   beyond,
   readMembership,
   MOST_READ,
-  readPendingMemberships,
   READ_AT_ONCE,
+  sortPending,
   type ComparedUser,
+  type ReadMembership,
 } from './group-reads.ts';
 import { WAITS_FOR_GROUP, type Member, type MemberDifferences } from './group-case.ts';
 import { withMissingCauses } from './missing-memberships.ts';
@@ -70,7 +71,7 @@ export async function compareMemberships(
   }));
   // If one group cannot be read, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;
-  const linksInState = (wantedState: (typeof read)[number]['state']) =>
+  const linksInState = (wantedState: ReadMembership['state']) =>
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
   const otherwiseCalled: Ref[] = [];
   const asNamed: Ref[] = [];
@@ -125,7 +126,7 @@ export async function compareMemberships(
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
-  const pending = await readPendingMemberships(scan, user, listedNames);
+  const pending = await sortPending(scan, user, listedNames);
   const notCompared = beyond(unlisted) + renamed.notCompared + pending.pendingUnread.length;
   return { entries, refusedNames: renamed.refusedNames, notCompared, asNamed, ...pending };
 }

@@ -7,8 +7,8 @@ import { asking } from './platform-reads.ts';
 import type { GroupOfAccount } from './verified.ts';
 
 /**
- * Largest number of groups that one comparison of a user reads for each of two reasons: the account does not list them, or shows
- * another name of them. Further groups are not compared.
+ * Largest number of groups that one comparison of a user reads, for each of three reasons: the account does not list the group, the
+ * account shows another name of it, or a removal of the user is pending. Further groups are not compared.
  */
 export const MOST_READ = 20;
 /** Number of groups that are read at the same time. */
@@ -26,18 +26,24 @@ export interface ComparedUser {
   unconfirmed: ReadonlySet<string>;
 }
 
+/** The pending changes of a user's memberships, by what the platform shows of them. */
+interface SortedPending {
+  /** Groups that are already as the change wants. */
+  pendingDone: Ref[];
+  /** Groups whose removal of the user could not be looked up: beyond MOST_READ, or the read failed. */
+  pendingUnread: Ref[];
+}
+
 /**
- * Looks which pending memberships of a user the platform has already. A platform may leave groups out of its accounts, so only a
- * read of the group proves that the user has left.
- * @returns `pendingDone`: groups whose pending addition or removal is there already; `pendingUnread`: groups beyond MOST_READ, and
- * groups whose read failed
+ * Sorts the user's pending memberships. A group that the account lists has the user. A platform may leave groups out of its
+ * accounts, so only a read of the group proves that the user has left.
  * @param named names of the groups that the account lists, by platform id
  */
-export async function readPendingMemberships(
+export async function sortPending(
   scan: ScanResult,
   user: ComparedUser,
   named: ReadonlyMap<string, string>,
-): Promise<{ pendingDone: Ref[]; pendingUnread: Ref[] }> {
+): Promise<SortedPending> {
   const { links, target } = scan.scope;
   const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
   const known = await links.getMany(target.name, refs);
@@ -51,10 +57,10 @@ export async function readPendingMemberships(
     ref,
     state: (await readMembership(scan, id, user)).state,
   }));
-  const hasLeft = read.filter(({ state }) => state === 'notMember' || state === 'noGroup');
+  const provenLeft = read.filter(({ state }) => state === 'notMember' || state === 'noGroup');
   const failed = read.filter(({ state }) => state === 'unknown');
   return {
-    pendingDone: [...joined, ...hasLeft].map(({ ref }) => ref),
+    pendingDone: [...joined, ...provenLeft].map(({ ref }) => ref),
     pendingUnread: [...failed, ...maybeLeft.slice(MOST_READ)].map(({ ref }) => ref),
   };
 }
@@ -62,20 +68,22 @@ export async function readPendingMemberships(
 /** Returns the number of groups that are not read. */
 export const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
 
+/** Whether a user is a member of a group. `noGroup`: the platform has no such group. `unknown`: it could not be read. */
+export type ReadMembership =
+  | { state: 'member' | 'notMember'; name: string; changedAt: string | undefined }
+  | { state: 'noGroup' | 'unknown'; name?: undefined; changedAt?: undefined };
+
 /** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
 export async function readMembership(
   scan: ScanResult,
   id: string,
   { link }: ComparedUser,
-): Promise<
-  | { state: 'member' | 'notMember'; name: string; changedAt: string | undefined }
-  | { state: 'noGroup' | 'unknown'; name?: undefined; changedAt?: undefined }
-> {
+): Promise<ReadMembership> {
   const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
   if (group === 'unknown') return { state: 'unknown' };
   if (group === 'absent') return { state: 'noGroup' };
-  // A group without `members` has none.
-  const isMember = group.members?.some(({ value }) => value === link.id);
+  // The read asks for the members, so absent `members` mean an empty group (WireGroup).
+  const isMember = (group.members ?? []).some(({ value }) => value === link.id);
   const { displayName: name, meta } = group;
   return { state: isMember ? 'member' : 'notMember', name, changedAt: meta?.lastModified };
 }
