@@ -60,10 +60,10 @@ export async function applyPlan(
   const markedPlan = needsMarks ? await markPlan(scope, plan, guard, fence) : undefined;
   await judgeAnew(scope, toJudge, { fence, plan, done: isProven ? findings.done : [] });
   const marked = [...(markedPlan?.refs ?? []), ...pending];
-  // Lists cannot show what a lost resource lacks; its sync compares it in full.
-  const synced = [...marked, ...findings.lost];
+  // Lists cannot show what these resources lack; their sync compares them in full.
+  const synced = [...marked, ...findings.toMark];
   const isAnySynced = needsMarks || synced.length > 0;
-  const end = isAnySynced ? await restoreLost(scope, options, plan, findings.lost, marked) : CONVERGED;
+  const end = isAnySynced ? await restoreLost(scope, options, plan, findings.toMark, marked) : CONVERGED;
   // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
   const mapped = findings.mapped && (repair || findings.unmapped.length === 0);
   const isAllMarked = markedPlan === undefined || markedPlan.skipped.size === 0;

@@ -18,7 +18,7 @@ import type { Plan } from '../plan.ts';
  */
 export async function refsToJudgeAnew(
   scope: ReconcileScope,
-  { mapsAll, mapped, unmapped, done, endedLetters }: RunFindings,
+  { mapsAll, mapped, unmapped, done, endedDeadLetters }: RunFindings,
 ): Promise<Ref[]> {
   const { guardStore } = scope.outbox;
   // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. Under changed settings
@@ -28,7 +28,7 @@ export async function refsToJudgeAnew(
   const rejected = mapped ? await rejectedRefs(scope) : [];
   // The new rules may want no removal from a refused group any more, for which these users wait.
   const former = mapsAll ? [...(await formerRefusals(scope)), ...(await scope.outbox.behindRefused())] : [];
-  const doneRefs = [...endedLetters, ...done.map(({ ref }) => ref)];
+  const doneRefs = [...endedDeadLetters, ...done.map(({ ref }) => ref)];
   return [...new Set([...held, ...rejected, ...former, ...unmapped, ...doneRefs])];
 }
 

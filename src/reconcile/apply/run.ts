@@ -10,10 +10,9 @@ import { withHandover } from './handover-after-run.ts';
 import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
 import type { PlanOptions } from '../plan/compare-all.ts';
-import { makePlan } from '../plan/make-plan.ts';
+import { makePlan, type Compared } from '../plan/make-plan.ts';
 import { toReport, withExceptions, withOpen } from './make-report.ts';
 import { recordOrder } from './record-order.ts';
-import type { RunFindings } from '../plan/run-findings.ts';
 import type { Plan } from '../plan.ts';
 import { failedReport } from '../target-silent.ts';
 
@@ -63,12 +62,6 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
     // A killed run leaves no report; then this run starts.
     if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && isRepair) return { report: last };
   }
-}
-
-/** A plan, and the other findings of its comparison. */
-interface Compared {
-  plan: Plan;
-  findings: RunFindings;
 }
 
 /** Runs a reconcile under the lock, stores its report and releases the lock. */

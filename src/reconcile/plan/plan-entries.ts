@@ -22,11 +22,11 @@ import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
 interface Verified {
   verified: VerifiedResource[];
   /** Changes that wait for a decision or were rejected, and that somebody has made at the platform. */
-  done: NonNullable<VerifiedResource['done']>[];
+  doneChanges: NonNullable<VerifiedResource['done']>[];
   /** Dead letters with the times at which they became that, Unix milliseconds. */
   blocked: ReadonlyMap<Ref, number>;
-  /** Dead letters whose refused change somebody made at the platform. */
-  endedLetters: Ref[];
+  /** Dead letters whose refused change somebody made at the platform (`deadLettersToEnd`). */
+  equalDeadLetters: Ref[];
   /** The last restore. */
   restored: Restored | undefined;
   /** The last restore, if no run has converged since. */
@@ -44,7 +44,7 @@ interface Verified {
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
-  { verified, done, blocked, endedLetters, restored, openRestore, deleted }: Verified,
+  { verified, doneChanges, blocked, equalDeadLetters, restored, openRestore, deleted }: Verified,
   options: PlanOptions & { startedAt: number },
 ): Promise<PlanEntry[]> {
   const { scope } = scan;
@@ -54,11 +54,11 @@ export async function entriesOf(
     isConflictPerAttribute: true,
   });
   const letters = await blockedEntries(scope, [...blocked.keys()], found, {
-    done: endedLetters,
+    done: equalDeadLetters,
     // The dead letter of a user who could not be read stays in the plan.
     mapsAll: mapsAll && scan.unread.size === 0,
   });
-  const decidable = done.flatMap(({ items }) => items);
+  const decidable = doneChanges.flatMap(({ items }) => items);
   const entries = [
     ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
     ...letters,

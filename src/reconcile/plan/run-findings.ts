@@ -6,11 +6,13 @@ import type { Cursor } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { PlanEntry } from '../entry.ts';
 import { isWaitingActivation } from '../unwritten/unmappable.ts';
+import { toDoneNote } from '../compare/done-changes.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
 import type { ValueLook } from '../compare/verify-values.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
+import type { PlanFacts } from './plan-facts.ts';
 
 /** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores what the next run builds on. */
 export interface RunFindings {
@@ -34,7 +36,7 @@ export interface RunFindings {
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
   /** Dead letters without a difference, or that the user list heals (unwritten/user-list-back.ts); the run marks them. */
-  endedLetters: Ref[];
+  endedDeadLetters: Ref[];
   /** Whether all users were mapped: the mapping rules changed, or the caller asked for it. */
   mapsAll: boolean;
   /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
@@ -43,7 +45,7 @@ export interface RunFindings {
    * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or that come
    * back into scope, and users whose protection changed since their last sync.
    */
-  lost: Ref[];
+  toMark: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
   tenantSuspicion: string | undefined;
   /** False: the address changed, and too few accounts could be read to recognise the tenant. */
@@ -57,7 +59,7 @@ export interface RunFindings {
  * present settings is left out, because another sync would only repeat the refusal.
  * @param settings print of the present settings
  */
-export function unmappedUsers(
+function unmappedUsers(
   verified: readonly VerifiedResource[],
   entries: readonly PlanEntry[],
   settings: string,
@@ -77,47 +79,60 @@ export function unmappedUsers(
 const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
   definitions && { ...definitions, isWhole: failed === 0 };
 
+/** Whether the platform is the tenant of the links. */
+type TenantVerdict = Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'>;
+
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
-export function judgeTenant({
-  proof,
-  recognition,
-}: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
+export function judgeTenant({ proof, recognition }: UserScan): TenantVerdict {
   const { linked, same, hasMoved } = recognition;
   // A tenant at a new address is judged by a linked account that is there, or by a complete list.
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
   return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
 }
 
-interface FinishedComparison {
-  groups: GroupScan;
-  users: UserScan;
-  values: ValueLook;
-  verified: VerifiedResource[];
-}
-
-/**
- * Returns where the next run continues, the groups with equal members, the attribute definitions, and whether every user was mapped
- * by the current rules.
- * @param hasMappedAll whether this run mapped all users by rules that all processes have, and no definition has another type
- */
-export function findingsOf(
-  { groups, users, values, verified }: FinishedComparison,
-  hasMappedAll: boolean,
-): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'definitions' | 'mapped'> {
-  const groupsSeen = new Map<Ref, string>();
-  for (const { ref, entries } of verified) {
-    const changed = groups.changedAt.get(ref);
-    if (groups.withMembers.has(ref) && entries.length === 0 && changed !== undefined)
-      groupsSeen.set(ref, changed);
-  }
+/** Returns what a comparison found beside the plan. */
+export function toFindings(facts: PlanFacts, tenant: TenantVerdict): RunFindings {
+  const { run, lists, values, verified, entries, doneChanges, endedDeadLetters, toMark } = facts;
+  const { scan, mapsAll, rulesAgree, mappedBy } = run;
+  const { users, groups } = lists;
+  const areListsComplete = users.proof.complete && groups.proof.complete;
   return {
     cursors: {
       members: groups.cursor,
       ...(values.cursor === undefined ? {} : { values: values.cursor }),
     },
-    groupsSeen,
+    groupsSeen: equalGroups(groups, verified),
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
     definitions: comparedDefinitions(values),
-    mapped: hasMappedAll && users.proof.complete && groups.proof.complete,
+    mapped: mapsAll && rulesAgree && !hasTypeConflict(entries) && areListsComplete,
+    rulesAgree,
+    mapsAll,
+    mappedBy,
+    unmapped: unmappedUsers(verified, entries, scan.scope.outbox.settings),
+    toMark,
+    isRepaired: scan.isRepaired,
+    moved: scan.counts.moved,
+    endedDeadLetters,
+    done: doneChanges.filter(({ marked }) => !marked).map(toDoneNote),
+    isShown: (ref, platformId) => (ref.startsWith('User:') ? users : groups).isListed(platformId),
+    ...tenant,
   };
 }
+
+/** Returns the groups whose members were read and are equal, with the platform's time of their last change. */
+function equalGroups(groups: GroupScan, verified: readonly VerifiedResource[]): Map<Ref, string> {
+  const found = new Map<Ref, string>();
+  for (const { ref, entries } of verified) {
+    const changedAt = groups.changedAt.get(ref);
+    if (groups.withMembers.has(ref) && entries.length === 0 && changedAt !== undefined)
+      found.set(ref, changedAt);
+  }
+  return found;
+}
+
+/**
+ * Returns whether the platform defines an attribute with another type than the settings. Then the run does not
+ * store that all users are mapped by these rules, so that every run maps all users again and shows the conflict.
+ */
+const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
+  entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);

@@ -203,14 +203,14 @@ async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
 /** Returns the coverage without the groups that the settings leave out since their last sync. */
 export function withoutLeftOut(
   { coverage, isListed, notDue }: GroupScan,
-  leftOut: readonly { ref: Ref; id: string }[],
+  leftOut: readonly { ref: Ref; platformId: string }[],
 ): Coverage {
   const rest = { ...coverage };
-  for (const { ref, id } of leftOut) {
+  for (const { ref, platformId } of leftOut) {
     const state = notDue.get(ref);
     discount(rest, state);
     // `seen` counts only groups that are linked and synced.
-    if (state === undefined && rest.seen !== null && isListed(id)) rest.seen--;
+    if (state === undefined && rest.seen !== null && isListed(platformId)) rest.seen--;
   }
   return rest;
 }

@@ -1,0 +1,109 @@
+// Gathers what a comparison found at a recognised tenant: all that its plan and its findings are made of.
+import type { Ref } from '../../directory/records.ts';
+import { withLostCause } from '../compare/attribution.ts';
+import type { DoneChanges } from '../compare/done-changes.ts';
+import { withTakenNames } from '../compare/namesake.ts';
+import { applyRefusals } from '../compare/refusals.ts';
+import type { VerifiedResource } from '../compare/verified.ts';
+import type { ValueLook } from '../compare/verify-values.ts';
+import type { PlanEntry } from '../entry.ts';
+import { planHandover } from '../handover/plan-handover.ts';
+import type { Plan } from '../plan.ts';
+import { ifOpen, readRestored, type Restored } from '../tenant/restored.ts';
+import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
+import { changedProtection } from '../unwritten/protection.ts';
+import { healedByUserList } from '../unwritten/user-list-back.ts';
+import { verifyRest, type ComparisonRun, type Lists, type PlanOptions } from './compare-all.ts';
+import { deadLettersToEnd, entriesOf } from './plan-entries.ts';
+import { exceptionsOfPlan } from './plan-exceptions.ts';
+
+/** The lists that a run compared, and what was found about their resources. */
+export interface PlanFacts {
+  run: ComparisonRun;
+  lists: Lists;
+  values: ValueLook;
+  verified: VerifiedResource[];
+  entries: PlanEntry[];
+  exceptions: Plan['exceptions'];
+  handover: Plan['handover'];
+  /** The last restore, if it may still explain a difference. */
+  openRestore: Restored | undefined;
+  /** Held and rejected changes that somebody made at the platform. */
+  doneChanges: DoneChanges[];
+  /** Dead letters whose refused change somebody made at the platform, or that the user list heals. */
+  endedDeadLetters: Ref[];
+  /** Groups that the settings leave out since their last sync. */
+  leftOut: { ref: Ref; platformId: string }[];
+  /** As in `RunFindings`. */
+  toMark: Ref[];
+}
+
+/**
+ * Verifies the resources that the lists cannot settle, and gathers the facts about all of them. Each step needs the one before it:
+ * refusals and taken names change the entries of verified resources, the plan's entries are made of these, and the handover and the
+ * exceptions depend on the entries.
+ */
+export async function gatherFacts(
+  run: ComparisonRun,
+  lists: Lists,
+  options: PlanOptions & { startedAt: number },
+): Promise<PlanFacts> {
+  const { scan, mappedBy, rulesChanged } = run;
+  const { scope } = scan;
+  const { users, verifiedGroups } = lists;
+  const { values, seen } = await verifyRest(run, lists);
+  const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  const judged = applyRefusals(withLostCause(scan.lost, seen), {
+    blocked,
+    rulesChanged: mappedBy === undefined ? undefined : rulesChanged,
+    settings: scope.outbox.settings,
+  });
+  const verified = await withTakenNames(scope, judged, users.strangers);
+  const doneChanges = verified.flatMap(({ done }) => done ?? []);
+  const equalDeadLetters = deadLettersToEnd(verified, blocked);
+  const restored = await readRestored(scope.acts);
+  // Undefined after a run that converged since: all differences are newer than the restore.
+  const openRestore = await ifOpen(restored, scope);
+  const entries = await entriesOf(
+    run,
+    lists,
+    {
+      verified,
+      doneChanges,
+      blocked,
+      equalDeadLetters,
+      restored,
+      openRestore,
+      deleted: values.definitions?.deleted,
+    },
+    options,
+  );
+  const handover = await planHandover(scope, {
+    signal: options.signal,
+    isProven: users.proof.complete && scan.unread.size === 0,
+    findConsoleAccounts: scan.findConsoleAccounts,
+    entries,
+  });
+  const exceptions = await exceptionsOfPlan(scope, doneChanges, waitingBehindClosing(entries));
+  const leftOut = verifiedGroups.flatMap(({ ref, leftOut: platformId }) =>
+    platformId === undefined ? [] : [{ ref, platformId }],
+  );
+  const toReview = verifiedGroups.filter(({ needsMemberReview }) => needsMemberReview);
+  const outOrToReview = [...leftOut, ...toReview].map(({ ref }) => ref);
+  const toMark = [...scan.lost, ...outOrToReview, ...(await changedProtection(scope))];
+  const endedDeadLetters = [...equalDeadLetters, ...(await healedByUserList(scan, [...blocked.keys()]))];
+  return {
+    run,
+    lists,
+    values,
+    verified,
+    entries,
+    exceptions,
+    handover,
+    openRestore,
+    doneChanges,
+    endedDeadLetters,
+    leftOut,
+    toMark,
+  };
+}
