@@ -47,7 +47,7 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // One connection always gets half of inFlightBytes for its unread answers; a larger group might not fit.
+  // One connection always gets half of inFlightBytes for its unread answers (http/admission); a larger group might not fit.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -80,6 +80,7 @@ export function createGroups(deps: ProviderDeps) {
       throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
     }
     const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.untilLeft?.());
+    // Not admitted in time, or the members could not be read: the write is done all the same.
     return isRead ? all : all.catch(() => textWith(undefined));
   }
 
@@ -111,7 +112,7 @@ export function createGroups(deps: ProviderDeps) {
   }
 
   /** Reads the group, computes the new one with `next`, and stores it. Starts again when another write came between. */
-  function change(
+  function readAndPut(
     id: string,
     context: RequestContext,
     method: Method,
@@ -158,7 +159,7 @@ export function createGroups(deps: ProviderDeps) {
     const keepsMembers = members === undefined && profile.name !== 'rfc';
     const steps: PatchMemberStep[] = keepsMembers ? [] : [{ kind: 'replace', values: members ?? [] }];
     const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
-    return answer(200, await change(id, context, 'put', next, steps), context);
+    return answer(200, await readAndPut(id, context, 'put', next, steps), context);
   }
 
   /** PATCH (RFC 7644 §3.5.2). Answers 204 unless the client asks for attributes, because a body would list all members. */
@@ -168,12 +169,15 @@ export function createGroups(deps: ProviderDeps) {
     const next = (before: Resource): Resource => applyPatch(groupType, before, rest, profile);
     const { version } = changesMembersOnly(rest, steps, context)
       ? await changeMembers(id, steps, context)
-      : await change(id, context, 'patch', next, steps);
+      : await readAndPut(id, context, 'patch', next, steps);
     if (context.attributes === undefined && context.excludedAttributes === undefined) {
       return { status: 204, etag: weakVersion(version) };
     }
-    // If-None-Match of a PATCH does not apply to its answer.
-    return get(id, { ...context, ifNoneMatch: undefined });
+    const record = await directory.get('Group', id);
+    if (!record) throw missing('Group', id);
+    soundText('Group', record);
+    // As after PUT: no error may follow the write, so members that are too many are left out.
+    return answer(200, record, context);
   }
 
   /** Changes the members without reading the group. @throws 404 */
@@ -230,8 +234,8 @@ export function createGroups(deps: ProviderDeps) {
         else values.add(value);
       }
     }
-    const ids = new Set(users);
-    const others = [...values].filter((value) => !ids.has(value));
+    const userIds = new Set(users);
+    const others = [...values].filter((value) => !userIds.has(value));
     const known = new Set([...users, ...(await directory.getMany('User', others)).map((user) => user.id)]);
     return [...values].map((value) =>
       known.has(value) ? { value, $ref: `${baseUrl}/Users/${value}`, type: 'User' } : { value },

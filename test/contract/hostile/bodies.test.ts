@@ -49,6 +49,14 @@ describe('bodies with very many values', () => {
     expect(await scim.get(`/Groups/${id}`)).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
     expect((await scim.get(`/Groups/${id}?excludedAttributes=members`)).status).toBe(200);
     expect((await scim.put(`/Groups/${id}`, { displayName: 'all of them' })).status).toBe(200);
+    // The write is done, so its answer is no error, and leaves the members out as the one of PUT does.
+    const operation = { op: 'replace', path: 'displayName', value: 'each of them' };
+    const patched = await scim.patch(`/Groups/${id}?attributes=displayName,members`, operation);
+    expect([patched.status, patched.body.displayName, patched.body.members]).toEqual([
+      200,
+      'each of them',
+      undefined,
+    ]);
   });
 });
 
