@@ -77,6 +77,11 @@ test('DATA-13 a result above the maximum ends with an error line', async () => {
   expect(await rig.rows('SELECT country FROM orders LIMIT 100')).toHaveLength(100);
 });
 
+test.each(['LIMIT 1.5', 'LIMIT 2 OFFSET 0.5'])('a SQL query with %s is refused', async (end) => {
+  const lines = await rig.lines(`SELECT country FROM orders ${end}`);
+  expect(lines).toEqual([{ error: expect.stringContaining('that is not a whole number') }]);
+});
+
 test('a SQL query and the JSON query of the same measures and dimensions return the same values', async () => {
   const { body } = await rig.load({
     measures: ['orders.count', 'orders.total_amount'],

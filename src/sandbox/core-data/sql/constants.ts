@@ -20,7 +20,10 @@ export function constantText(node: Node): string | undefined {
 /** Returns a constant whole number of at least 0, or undefined. */
 export function constantCount(node: Node): number | undefined {
   if (textAt(node, 'class') !== 'CONSTANT') return undefined;
-  const value = own(nodeAt(node, 'value'), 'value');
+  const constant = nodeAt(node, 'value');
+  // The value of a DECIMAL is a whole number too: 1.5 has 15, with its scale apart.
+  if (!INTEGERS.has(textAt(nodeAt(constant, 'type'), 'id'))) return undefined;
+  const value = own(constant, 'value');
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
@@ -31,7 +34,10 @@ function decimal(value: number, scale: number): string {
   return `${value < 0 ? '-' : ''}${whole}${scale > 0 ? `.${digits.slice(-scale)}` : ''}`;
 }
 
-/** Returns a constant as a literal; throws for numbers that JSON cannot represent exactly and for other types. */
+/**
+ * Returns a constant as a literal.
+ * @throws `notSupported` for a long text, a number that JSON cannot represent exactly, and another type
+ */
 export function writeConstant(node: Node): string {
   const constant = nodeAt(node, 'value');
   const type = nodeAt(constant, 'type');
@@ -45,6 +51,7 @@ export function writeConstant(node: Node): string {
   }
   if (typeof value === 'number' && INTEGERS.has(id) && Number.isSafeInteger(value)) return String(value);
   if (typeof value === 'number' && id === 'DOUBLE' && Number.isFinite(value)) {
+    // In SQL 1.5 is a DECIMAL, and DuckDB reads the text as a DOUBLE without loss.
     return `CAST('${value}' AS DOUBLE)`;
   }
   if (typeof value === 'number' && id === 'DECIMAL' && Number.isSafeInteger(value)) {
@@ -55,7 +62,7 @@ export function writeConstant(node: Node): string {
   throw notSupported(`a constant of type ${id}`);
 }
 
-/** Returns the name of an allowed target type of a cast. */
+/** Returns the name of an allowed target type of a cast. @throws `notSupported` for another one */
 export function writeType(type: Node): string {
   const id = textAt(type, 'id');
   // Times of the model have no zone, so a cast to a time with a zone becomes one without.
