@@ -1,8 +1,8 @@
 -- Holds destructive changes for approval. `key` and `clock`: keys.lua.
 -- NEEDS exceptions, marks, numbers
 
--- Opens an approval. Returns its serial, and the time at which it expires. Changes that are held under it get larger places
--- (scores in `guardHeld`) than the serial.
+-- Opens an approval. Returns its serial, and the time at which it expires (number). Changes that are held under it get places
+-- (scores) above the serial.
 local function open_approval(target, expiry_ms)
   local serial, opened, expires = next_number(), string.format('%d', clock()), clock() + expiry_ms
   redis.call('HSET', key('guardApproval', target), 'serial', serial, 'opened', opened, 'expires', string.format('%d', expires))
@@ -16,9 +16,9 @@ local function hold(target, kind, ref, subject, expires)
   redis.call('ZADD', key('guardHeld', target .. ':' .. kind), next_number(), item)
   redis.call('SADD', key('guardItems', target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', target), string.format('%d', expires), ref)
-  -- The removed user becomes due, if marked: its sync may wait for this removal, and notes that it waits for a decision.
+  -- A marked user may wait for this removal: its sync becomes due, and notes that it waits for a decision.
   if kind == 'removeMembers' then requeue(target, 'User:' .. subject, EDIT) end
-  -- A held change of the last administrator has an exception with that more exact reason already, which stays.
+  -- A held change of the last administrator already has an exception with that more exact reason: it stays.
   if redis.call('HGET', key('exceptionReasons', target), ref) ~= 'LastAdministrator' then
     set_exception(target, ref, 'Held', clock())
   end

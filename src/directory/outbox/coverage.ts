@@ -15,8 +15,8 @@ export type CoverState =
   /** Neither link nor mark. */
   | 'missing'
   /**
-   * Without a mark, although one of these holds: it changed since the last sync; a held change has no open decision any more; or
-   * the policy closes accounts now, and under an earlier one it was never found out which account a user out of scope has.
+   * Without a mark, although (1) it changed since the last sync, (2) it is held and no decision is open any more, or (3) with
+   * `closes`: an earlier policy that closes nothing never found out which account a user out of scope has.
    */
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
@@ -76,7 +76,10 @@ const PORTION = 200;
 /** Resources per script call when most records are not read. */
 const IDS_PORTION = 1000;
 
-/** The count that a state adds to; undefined: a resource out of scope and an orphan are not desired. */
+/**
+ * The count that a state adds to; `missing` is a state, and the count of four states. Undefined: a resource out of scope and an
+ * orphan are not desired.
+ */
 const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   pending: 'pending',
   stuck: 'missing',
@@ -138,7 +141,7 @@ export function createCoverageReader(
 ) {
   const { target, targets, rulesReadGroups } = options;
 
-  /** Runs a script for each portion, and yields the values of its replies, without tag and cursor. */
+  /** Runs a script from cursor to cursor; yields the values of each reply, without its tag and cursor. */
   const portions = (script: string, args: object): AsyncIterable<unknown[]> =>
     scanned(async (cursor) => {
       const all = { target, count: PORTION, ...args, cursor };
@@ -148,8 +151,8 @@ export function createCoverageReader(
 
   /**
    * Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing.
-   * @param closes whether the policy closes accounts: then users out of scope whose account was never found out under an earlier
-   * policy count as `stale`
+   * @param closes whether the policy closes accounts: then users out of scope whose account an earlier policy never found out count
+   *   as `stale`
    */
   async function* resources(kind: Kind, { closes = false } = {}): AsyncGenerator<CoverPortion> {
     const asked = { kind, rulesReadGroups, closes: closes || undefined };
@@ -174,6 +177,7 @@ export function createCoverageReader(
     const inOrder = stored === ordered;
     const args = {
       kind,
+      // A changed list of targets empties the `synced` sets.
       targets,
       rulesReadGroups,
       closes: closes || undefined,
@@ -191,7 +195,8 @@ export function createCoverageReader(
 
   /**
    * Yields deleted resources whose account is not closed.
-   * @param closes whether the policy closes accounts: then those without link whom an earlier policy left are yielded too
+   * @param closes whether the policy closes accounts: then deleted users without link whose account an earlier policy never found
+   *   out are yielded too
    */
   async function* orphans({ closes = false } = {}): AsyncGenerator<CoverPortion['others']> {
     for await (const [found] of portions('read_orphans', { closes: closes || undefined })) {

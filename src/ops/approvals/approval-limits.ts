@@ -21,17 +21,17 @@ export interface ExplainedLimit {
   windowMs: number;
   /** Users, resources or memberships that the share refers to. */
   population: number;
-  /** Most changes within the window; the smaller of count and share. */
+  /** Most changes within the window (`allowanceOf`): the smaller of count and share; a share above 0 % is at least SHARE_FLOOR. */
   allowance: number;
   /** Number of changes that the guard allowed within the window without an approval, whether or not the write succeeded. */
   used: number;
-  /** Number of deactivations that pushes brought and for which no sync has asked the guard yet; 0 for other kinds. */
+  /** Number of accepted deactivations that no sync has asked the guard for yet; 0 for other kinds. */
   waiting: number;
   /** Number of changes that are held until an operator decides or the approval expires. */
   held: number;
   /**
-   * ISO 8601: time at which the guard allowed the oldest change that counts; a change allowed several times counts from the last
-   * time. Absent: none counts.
+   * Time at which the guard allowed the oldest change that counts, ISO 8601; a change that was allowed several times counts from
+   * the last time. Absent: none counts.
    */
   usedSince?: string;
   /** The newest changes that count against the allowance. */
@@ -61,8 +61,10 @@ export async function explainLimits(
     const { used, waiting, held } = kinds[kind];
     // The limit is only shown, so no further change is asked for.
     const noneWanted = 0;
-    const total = populationOf(kind, population, kinds[kind], noneWanted);
+    const populationOfKind = populationOf(kind, population, kinds[kind], noneWanted);
     const { newest, oldestAt } = await outbox.guardStore.countedChanges(kind, guard.windowMs, NAMED);
+    const times = newest.map(({ at }) => at);
+    // One description for each change, in the same order.
     const described = await describeChanges(
       state,
       target,
@@ -72,8 +74,8 @@ export async function explainLimits(
       kind,
       ...guard[kind],
       windowMs: guard.windowMs,
-      population: total,
-      allowance: allowanceOf(guard[kind], total),
+      population: populationOfKind,
+      allowance: allowanceOf(guard[kind], populationOfKind),
       used,
       waiting,
       held,
@@ -82,7 +84,7 @@ export async function explainLimits(
         ref,
         name,
         ...(member === undefined ? {} : { member }),
-        at: isoTime(newest[index]?.at ?? 0),
+        at: isoTime(times[index] as number),
       })),
     });
   }
