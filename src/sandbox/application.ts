@@ -64,18 +64,23 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
     const fault = runtime.faults.decide(request.method, visit.entry.path);
     visit.fault = fault;
     if (fault.latencyMs > 0) await systemClock.sleep(fault.latencyMs);
-    if (!fault.refusal) next();
-    else if (fault.refusal.kind === 'drop' || fault.refusal.kind === 'hold')
-      await closeSilently(request, fault.refusal);
-    else if (fault.refusal.kind === 'html')
-      // A web page where the client expects JSON, as from a proxy or a login page.
-      response.status(200).type('html').send('<!doctype html><title>App</title>');
-    else {
-      const { status, retryAfter } = fault.refusal;
-      const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
-      const message = status === 429 ? 'Too many requests' : 'Injected fault';
-      // Undefined: an injected status has no `scimType`.
-      throw new SandboxProblem(status, message, undefined, headers);
+    const { refusal } = fault;
+    if (!refusal) return next();
+    switch (refusal.kind) {
+      case 'drop':
+      case 'hold':
+        return closeSilently(request, refusal);
+      case 'html':
+        // A web page where the client expects JSON, as from a proxy or a login page.
+        response.status(200).type('html').send('<!doctype html><title>App</title>');
+        return;
+      case 'status': {
+        const { status, retryAfter } = refusal;
+        const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
+        const message = status === 429 ? 'Too many requests' : 'Injected fault';
+        // Undefined: an injected status has no `scimType`.
+        throw new SandboxProblem(status, message, undefined, headers);
+      }
     }
   };
 }

@@ -51,11 +51,12 @@ function addRoles(state: State): void {
 function addPerson(
   current: CurrentState,
   localName: string,
-  firstName: string,
+  fullName: string,
   more: Partial<NewPerson>,
 ): UserRecord {
   const userName = `${localName}@acme.example`;
-  const names = { email: userName, firstName, displayName: firstName };
+  // The platform's `firstName` holds the whole name.
+  const names = { email: userName, firstName: fullName, displayName: fullName };
   return createPerson(current, { userName, ...names, aliasSource: 'manual', roles: new Set(), ...more });
 }
 

@@ -73,7 +73,7 @@ export function createRun(start: RunStart): Run {
    * Returns an iterator over the lines from now on. It is not an async generator, because `return` must take effect
    * at once, even while the next line is awaited.
    */
-  function follow(): AsyncIterator<string> {
+  function createIterator(): AsyncIterator<string> {
     let next = lines.length;
     let isGone = false;
     let resume: (() => void) | undefined;
@@ -132,7 +132,7 @@ export function createRun(start: RunStart): Run {
       resumeReaders();
     },
     follow: () => {
-      const iterator = follow();
+      const iterator = createIterator();
       return { [Symbol.asyncIterator]: () => iterator };
     },
     readers: () => readers,

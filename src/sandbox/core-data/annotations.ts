@@ -17,16 +17,18 @@ function describe(cube: Cube, member: Described): SegmentDocument {
   };
 }
 
-/** Properties of Cube that are the same for every member or cube, because the sandbox's models do not use them. */
+// Properties of Cube that are the same for every measure (DRILLS), cube (NO_FOLDERS), and member or cube (SHOWN), because the
+// sandbox's models do not use them.
 const DRILLS = { drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } };
-/** Cube's default format of numbers, in the notation of d3-format. */
-const NUMBER = { name: 'number', specifier: ',.2~f' };
 const NO_FOLDERS = { hierarchies: [], folders: [], nestedFolders: [] };
 const SHOWN = { isVisible: true, public: true };
+/** Cube's default format of numbers, in the notation of d3-format. */
+const NUMBER = { name: 'number', specifier: ',.2~f' };
 
 /** Returns `aliasMember`: the member of a cube that a member of a view shows. */
 function aliasOf(cube: Cube, { name, from, alias }: Described): { aliasMember?: string } {
   if (alias !== undefined) return { aliasMember: alias };
+  // The cube of this member, or the one cube that the whole view shows.
   const source = from ?? cube.base;
   return cube.kind === 'view' && source !== undefined ? { aliasMember: `${source}.${name}` } : {};
 }
@@ -108,18 +110,24 @@ const annotateDimension = (cube: Cube, dimension: Dimension) => {
   return { ...described, type: dimension.type };
 };
 
-/** Returns title and type of every member of the answer, by kind and name. */
-export function annotationOf(query: Query): Readonly<Record<string, Annotation>> {
-  const times = query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, unknown][] => {
+/**
+ * Returns the entries of time dimensions with a granularity: `<name>.<granularity>`, and the bare name unless it is also a
+ * dimension of the query, whose entry is among the dimensions.
+ */
+const annotateTimes = (query: Query): [string, Annotation][] =>
+  query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, Annotation][] => {
     if (granularity === null) return [];
     const shown = annotateDimension(cube, member);
     const step = GRANULARITIES.some((unit) => unit === granularity)
       ? { name: granularity, title: granularity, interval: `1 ${granularity}` }
       : member.granularities?.find((custom) => custom.name === granularity);
     const isDimension = query.dimensions.some((dimension) => dimension.name === name);
-    const entries: [string, unknown][] = [[`${name}.${granularity}`, { ...shown, granularity: step }]];
+    const entries: [string, Annotation][] = [[`${name}.${granularity}`, { ...shown, granularity: step }]];
     return isDimension ? entries : [...entries, [name, shown]];
   });
+
+/** Returns title and type of every member of the answer, by kind and name. A segment has titles alone. */
+export function annotationOf(query: Query): Readonly<Record<string, Annotation>> {
   return {
     measures: Object.fromEntries(
       query.measures.map(({ cube, name, member }) => [name, annotateMeasure(cube, member)]),
@@ -135,6 +143,6 @@ export function annotationOf(query: Query): Readonly<Record<string, Annotation>>
           { title: `${cube.title} ${title}`, shortTitle: title },
         ]),
     ),
-    timeDimensions: Object.fromEntries(times),
+    timeDimensions: Object.fromEntries(annotateTimes(query)),
   };
 }
