@@ -29,8 +29,8 @@ export function readConfig(command: Command, { env, cwd }: Cli): Config {
 }
 
 /** @throws ConfigError with every fault at once */
-export const readSettings = (place: { env: NodeJS.ProcessEnv; cwd: string; file?: string }): Config =>
-  loadConfig({ ...place, checks: configChecks });
+export const readSettings = (source: { env: NodeJS.ProcessEnv; cwd: string; file?: string }): Config =>
+  loadConfig({ ...source, checks: configChecks });
 
 /** Prints an error to standard error, with what to do. @returns the exit code of the process */
 export function reportFailure(error: unknown): number {

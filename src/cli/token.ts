@@ -12,7 +12,7 @@ import {
   revokeToken,
   shownOnce,
   TOKEN_NAME,
-  type TokenPlace,
+  type ConnectionTokens,
   type TokenView,
 } from '../tokens/operations.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -53,8 +53,8 @@ function addCreate(group: Command, cli: Cli): void {
         expiresAt: flags.expires === undefined ? null : expiryOf(flags.expires, now),
         ...actorOf(cli, flags),
       };
-      const outcome = await withTokens(config, connection, (place) =>
-        issueToken({ clock: systemClock, randomBytes }, place, order),
+      const outcome = await withTokens(config, connection, (tokens) =>
+        issueToken({ clock: systemClock, randomBytes }, tokens, order),
       );
       if (outcome.kind !== 'issued') throw new Error(notIssuedText(outcome.kind, connection, order.name));
       show(shownOnce(connection, outcome), flags.json === true);
@@ -82,8 +82,8 @@ function addList(group: Command, cli: Cli): void {
         const found: ({ connection: string } & TokenView)[] = [];
         for (const { connection, tokens } of states) {
           if (connection !== (flags.connection ?? connection)) continue;
-          const place = { settings: config.connections[connection]?.tokens ?? [], stored: tokens };
-          for (const view of await listTokens(systemClock, place)) found.push({ connection, ...view });
+          const all = { settings: config.connections[connection]?.tokens ?? [], stored: tokens };
+          for (const view of await listTokens(systemClock, all)) found.push({ connection, ...view });
         }
         return found;
       });
@@ -112,8 +112,8 @@ function addRevoke(group: Command, cli: Cli): void {
     .action(async (name: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const connection = connectionOf(config, flags);
-      const outcome = await withTokens(config, connection, (place) =>
-        revokeToken(place, name, actorOf(cli, flags)),
+      const outcome = await withTokens(config, connection, (tokens) =>
+        revokeToken(tokens, name, actorOf(cli, flags)),
       );
       if (outcome === 'in settings')
         throw new Error(`${name} stands in the settings of ${connection}: take it out there.`);
@@ -128,7 +128,7 @@ function addRevoke(group: Command, cli: Cli): void {
 function withTokens<T>(
   config: Config,
   connection: string,
-  use: (place: TokenPlace) => Promise<T>,
+  use: (tokens: ConnectionTokens) => Promise<T>,
 ): Promise<T> {
   return withStore(config, (states) => {
     const state = states.find((each) => each.connection === connection);

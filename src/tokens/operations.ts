@@ -6,7 +6,7 @@ import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
 
 /** Tokens of one connection, in the settings and in Redis, and the audit log of operators (`acts`). */
-export interface TokenPlace {
+export interface ConnectionTokens {
   settings: readonly SettingsToken[];
   stored: StoredTokens;
   acts: Acts;
@@ -27,7 +27,7 @@ export type IssueOutcome =
  */
 export async function issueToken(
   { clock, randomBytes }: { clock: Clock; randomBytes: (size: number) => Buffer },
-  { settings, stored, acts }: TokenPlace,
+  { settings, stored, acts }: ConnectionTokens,
   order: Actor & { name: string; expiresAt: number | null },
 ): Promise<IssueOutcome> {
   const { name, expiresAt, ...actor } = order;
@@ -64,7 +64,7 @@ export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 
 /** Revokes a stored token; all processes refuse it within two seconds. A token of the settings must be removed there. */
 export async function revokeToken(
-  { settings, stored, acts }: TokenPlace,
+  { settings, stored, acts }: ConnectionTokens,
   name: string,
   actor: Actor,
 ): Promise<RevokeOutcome> {
@@ -93,7 +93,7 @@ export interface TokenView {
 /** Returns the tokens of the settings, then the stored ones by time of creation. */
 export async function listTokens(
   clock: Clock,
-  { settings, stored }: Omit<TokenPlace, 'acts'>,
+  { settings, stored }: Omit<ConnectionTokens, 'acts'>,
 ): Promise<TokenView[]> {
   const [tokens, uses] = await Promise.all([stored.all(), stored.lastUses()]);
   const now = clock.now();

@@ -9,7 +9,7 @@ import {
   revokeToken,
   shownOnce,
   TOKEN_NAME,
-  type TokenPlace,
+  type ConnectionTokens,
 } from '../../../tokens/operations.ts';
 import { Problem } from '../problem.ts';
 import { json, deleteRoute, getRoute, stateOf, type AdminContext, type AdminRoute } from '../route.ts';
@@ -31,11 +31,11 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     answers: { description: 'The tokens.', schema: arrayOf(refTo('Token')) },
     refuses: { 404: 'There is no such connection.' },
     handle: async ({ query: { connection: only } }) => {
-      if (only !== undefined) placeOf(context, only);
+      if (only !== undefined) stateOf(context, only); // 404 for an unknown connection
       const found = [];
       for (const { connection } of context.states) {
         if (only !== undefined && connection !== only) continue;
-        const tokens = await listTokens(context.clock, placeOf(context, connection));
+        const tokens = await listTokens(context.clock, tokensIn(context, connection));
         found.push(...tokens.map((token) => ({ connection, ...token })));
       }
       return json(found);
@@ -73,7 +73,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     refuses: { 404: 'There is no such connection or token.', 409: 'The token is in the settings.' },
     handle: async (call) => {
       const { connection = '', name = '' } = call.params;
-      const outcome = await revokeToken(placeOf(context, connection), name, actor(call.query, call));
+      const outcome = await revokeToken(tokensIn(context, connection), name, actor(call.query, call));
       if (outcome === 'in settings')
         throw new Problem(409, `${name} is a token in the settings of ${connection}: remove it there.`);
       if (outcome === 'unknown')
@@ -84,8 +84,8 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-/** Returns the tokens of a connection. @throws Problem 404 with the names that exist, for an unknown connection */
-function placeOf(context: AdminContext, connection: string): TokenPlace {
+/** Returns the tokens and the audit log of a connection. @throws Problem 404 with the names that exist, for an unknown one */
+function tokensIn(context: AdminContext, connection: string): ConnectionTokens {
   const { tokens, acts } = stateOf(context, connection);
   return { settings: context.tokensOf(connection), stored: tokens, acts };
 }
@@ -93,14 +93,13 @@ function placeOf(context: AdminContext, connection: string): TokenPlace {
 /** Creates a token. @returns the answer with its secret @throws Problem 400, 404 or 409 */
 async function create(context: AdminContext, { connection, name, expires }: Order, by: Actor) {
   const { clock, logger } = context;
-  const place = placeOf(context, connection);
-  const outcome = await issueToken({ clock, randomBytes }, place, {
+  const outcome = await issueToken({ clock, randomBytes }, tokensIn(context, connection), {
     name,
     expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()),
     ...by,
   });
   if (outcome.kind !== 'issued') throw new Problem(409, notIssuedText(outcome.kind, connection, name));
-  logger.warn({ connection, tokenName: name }, 'token made by the admin API');
+  logger.warn({ connection, tokenName: name }, 'token created by the admin API');
   return shownOnce(connection, outcome);
 }
 
