@@ -1,5 +1,5 @@
-// Serves the health endpoints. The state of the platform does not decide about `ok`: while the platform is unavailable, the
-// bridge must still receive pushes.
+// Serves the health endpoints. The state of the platform does not decide about `ok` (app/target-check.ts): while the platform is
+// unavailable, the bridge must still receive pushes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
 import type { Ids } from '../support/sources.ts';
@@ -51,6 +51,7 @@ export function createHealthRouter(
     const check = await checks.ready();
     answer(response, check.ok ? 200 : 503, showsAll ? check : { ok: check.ok });
   });
+  // Always 200: /livez and /readyz are for probes, which act on the status, and this one is for readers of the body.
   router.get('/health', async (request, response) => {
     if (isOperator(request)) {
       const components = await checks.detail();

@@ -11,40 +11,51 @@ export const kindField = { enum: ['User', 'Group'] };
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
-/** Marks the schema of a field that may be absent. JSON has no symbols, so no reader of the document sees the mark. */
-const IS_OPTIONAL = Symbol('optional');
-/** Schema of a field that may be absent. */
+/** Marks an omittable schema. JSON has no symbols, so no reader of the document sees the mark. */
+const IS_OMITTABLE = Symbol('omittable');
+/** Schema of a field that may be absent from an object in an answer. */
 export interface OmittableSchema extends JsonSchema {
-  readonly [IS_OPTIONAL]: true;
+  readonly [IS_OMITTABLE]: true;
 }
 
-/** Schema of a field that may be absent from an object in an answer. */
+/** Marks the schema of a field as omittable. */
 export const omittable = (schema: JsonSchema): OmittableSchema => ({
   ...schema,
-  [IS_OPTIONAL]: true,
+  [IS_OMITTABLE]: true,
 });
 
 /** Schema of an object in an answer. Later versions may add properties. */
 export const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
   type: 'object',
   properties,
-  required: Object.entries(properties).flatMap(([name, schema]) => (IS_OPTIONAL in schema ? [] : [name])),
+  required: Object.entries(properties).flatMap(([name, schema]) => (IS_OMITTABLE in schema ? [] : [name])),
 });
 
-/** Names of fields that JSON may lack: optional ones, and those whose value may be undefined. */
-type OptionalOf<T> = {
-  [Name in keyof T]-?: undefined extends T[Name] ? Name : object extends Pick<T, Name> ? Name : never;
+/** Names of the fields of T that are omittable in JSON: those with `?`, and those whose value may be undefined. */
+type OmittableNames<T> = {
+  [Name in keyof T]-?: undefined extends T[Name]
+    ? Name
+    : HasNoRequired<Pick<T, Name>> extends true
+      ? Name
+      : never;
 }[keyof T] &
   string;
 
-/** Schemas of the fields of T; only those of fields that JSON may lack may be `omittable`. */
+/** Whether an object without fields is a T, as when all fields of T have `?`. */
+type HasNoRequired<T> = Record<never, never> extends T ? true : false;
+
+/** Schemas of the fields of T; only those of omittable fields may be `omittable`. */
 type FieldsOf<T> = {
-  [Name in keyof T & string]-?: Name extends OptionalOf<T>
+  [Name in keyof T & string]-?: Name extends OmittableNames<T>
     ? JsonSchema
-    : JsonSchema & { readonly [IS_OPTIONAL]?: never };
+    : JsonSchema & { readonly [IS_OMITTABLE]?: never };
 };
 
-/** Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile. */
+/**
+ * Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile:
+ * `objectOf<{ id: string; note?: string }>()({ id: textField, note: omittable(textField) })`.
+ * T is given in a call of its own, because TypeScript infers either all type arguments of a call (here `Fields`) or none.
+ */
 export const objectOf =
   <T>() =>
   <Fields extends FieldsOf<T>>(fields: Fields & Record<Exclude<keyof Fields, keyof T>, never>): JsonSchema =>

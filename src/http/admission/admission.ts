@@ -30,13 +30,14 @@ export interface Admitted {
 }
 
 export interface Admission {
-  /** Returns the share of a connection; the same name always gets the same share. */
+  /** Returns the share of a connection, or of the admin API (`admin`); the same name always gets the same share. */
   of(name: string): Admitted;
   /** Starts a long calculation in slices. Short requests and other calculations run between the slices (support/pace.ts). */
   pace: () => Slice;
 }
 
-// Limits of turns (support/limits.ts): `atOnce` requests run, `queue` requests of a connection wait, each for `waitMs` at most.
+// Limits of turns (support/limits.ts): `atOnce` requests run, `queue` requests of a connection wait, each for `waitMs` at most. The
+// `atOnce` of lists comes from the settings.
 const LIST_QUEUE = { queue: 32, waitMs: 2000 };
 const SINGLES = { atOnce: 64, queue: 2000, waitMs: 5000 };
 const READINGS = { atOnce: 16, queue: 200, waitMs: 10_000 };
@@ -54,11 +55,11 @@ export function createAdmission({
   // A share is at most half of its budget. One body of the largest size, and two full pages, always fit into a share.
   const bodies = createByteBudget(Math.max(limits.inFlightBytes, 2 * maxBodyBytes));
   const answers = createByteBudget(Math.max(limits.inFlightBytes, 4 * limits.pageBytes));
-  const lists = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });
-  const singles = createTurns(SINGLES);
-  const readings = createTurns(READINGS);
-  const polls = createTurns(POLLS);
-  const largeBodies = createTurns(LARGE_BODIES);
+  const newListTurns = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });
+  const newSingleTurns = createTurns(SINGLES);
+  const newReadingTurns = createTurns(READINGS);
+  const newPollTurns = createTurns(POLLS);
+  const newLargeBodyTurns = createTurns(LARGE_BODIES);
   const known = new Map<string, Admitted>();
   return {
     pace: createPace(),
@@ -66,11 +67,11 @@ export function createAdmission({
       const admitted = known.get(name) ?? {
         bodies: bodies.share(),
         answers: answers.share(),
-        lists: lists(),
-        singles: singles(),
-        readings: readings(),
-        polls: polls(),
-        largeBodies: largeBodies(),
+        lists: newListTurns(),
+        singles: newSingleTurns(),
+        readings: newReadingTurns(),
+        polls: newPollTurns(),
+        largeBodies: newLargeBodyTurns(),
       };
       known.set(name, admitted);
       return admitted;

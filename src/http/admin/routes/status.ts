@@ -80,7 +80,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     },
     answers: {
       description:
-        'One number for each slot, the oldest first; null: no process ran. Lag, backlog, held, dead letters, exceptions ' +
+        'One number for each slot, the oldest first; null: no process ran. Pushes and calls are counts within the slot. Lag, backlog, held, dead letters, exceptions ' +
         'and drift are the largest value within the slot. The last slot is not complete yet.',
       schema: object({
         target: textField,
@@ -111,7 +111,10 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
           since: dateTime,
           priority: { enum: [...PRIORITIES, null] },
           state: { enum: ['due', 'queued', 'running'], description: 'due: not yet in the queue' },
-          nextTry: { ...nullable('string'), description: 'When it is queued; null: it is in the queue.' },
+          nextTry: {
+            ...nullable('string'),
+            description: 'Time at which it enters the queue; null: it is already there.',
+          },
         }),
       ),
     },
