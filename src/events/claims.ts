@@ -21,7 +21,7 @@ export interface Claims {
   iat: number;
   /** Id of the token: `<connection>.<id of the event in the stream>`. */
   jti: string;
-  /** Form of a `jti`: names the first event of the change. All events of one change share it. */
+  /** Has the form of a `jti` and names the first event of the change. All events of one change share it. */
   txn: string;
   /** The changed resource; `uri` is `/Users/<id>` or `/Groups/<id>`. */
   sub_id: { format: 'scim'; uri: string; externalId?: string };

@@ -7,13 +7,14 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 
-type Guard = Explanation['guard'];
+/** The changes of a resource that the guard holds, or that were decided. */
+type GuardedChanges = Explanation['guard'];
 
 /** Returns the newest rejection of the resource's own changes, and of a person's removal from each group. */
 export async function rejectionsOf(
   { connection, outbox }: ReconcileScope,
   { ref, kind }: FoundResource,
-  guard: Guard,
+  guard: GuardedChanges,
   memberships: readonly MembershipState[],
 ): Promise<Explanation['rejections']> {
   const groups = kind === 'User' ? memberships.filter(isRejected) : [];
@@ -31,6 +32,7 @@ export async function rejectionsOf(
     const { id, by, at } = found;
     rejections.push({ id: `${connection}.${id}`, by, at: isoTime(at), ...changed });
   };
+  // A decision does not tell whether its rejections still stand, so the newest one is named, of whichever change it was.
   if (own) add((item) => item.ref === ref, { ref, group: null });
   const user = parseRef(ref).id;
   for (const group of groups)
@@ -55,7 +57,7 @@ const newest = (
 export async function firstApprovalsOf(
   { connection, outbox, target }: ReconcileScope,
   { ref }: FoundResource,
-  guard: Guard,
+  guard: GuardedChanges,
   memberships: readonly MembershipState[],
 ): Promise<Explanation['firstApprovals']> {
   // A target with one approver has no first approvals: an approval decides at once.
@@ -65,7 +67,7 @@ export async function firstApprovalsOf(
     ...guard
       .filter(({ state }) => state === 'held')
       .map(({ kind, subject }) => ({ kind, ref, ...(subject === null ? {} : { subject }) })),
-    // Removals of a person from groups. Of a group's members these match no held change.
+    // Removals of a person from groups. For a group, `memberships` are its members, and these items match nothing.
     ...memberships
       .filter(({ condition }) => condition === 'Held')
       .map((group) => ({ kind: 'removeMembers' as const, ref: group.ref as Ref, subject: id })),

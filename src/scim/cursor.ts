@@ -22,7 +22,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const queryHash = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 
-/** Encodes a cursor in URL-safe characters (RFC 9865 §2). `query`: all parameters that select and sort resources. */
+/** Encodes a cursor in URL-safe characters (RFC 9865 §2). `query`: all parameters that select and sort the resources. */
 export function toCursor(position: CursorPosition, query: readonly (string | undefined)[]): string {
   const { type, after, totalResults } = position;
   const parts = [type, after, totalResults ?? null, queryHash(query)];

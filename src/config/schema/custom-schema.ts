@@ -46,6 +46,7 @@ const attributeSchema = section(
     multiValued: flag('Whether it has a list of values.'),
     mutability: choice('immutable: once set, the value cannot change.', ['readWrite', 'immutable']),
     returned: choice('request: shown only when the request names it.', ['default', 'always', 'request']),
+    // Accepted because RFC 7643 §7 has it; `none` is its only value here, so CustomAttributeConfig leaves it out.
     uniqueness: choice('Only userName, externalId and names of groups are unique.', ['none']),
     subAttributes: list('Parts of a complex attribute.', partSchema),
   },

@@ -2,10 +2,11 @@
 // Arguments (node.ts): whole(description, default, smallest, largest).
 import { nodeOf, section, usualText, whole } from './node.ts';
 
-/** Returns the section of one limit. `count` and `percent`, a share of `all`, are the defaults of the two settings. */
+/** Returns the section of one limit. `count`: its default number; `percent`: its default share of `all`. */
 function limit(what: string, all: string, count: number, percent: number) {
   return section(`${what} within the window that need no approval. Both limits apply.`, {
     count: whole('Number.', count, 0, 1_000_000_000),
+    // 10 in the text is SHARE_FLOOR (guard/judge.ts), which no file of this folder imports.
     percent: nodeOf<number>({
       type: 'number',
       description: `Share of all ${all}, in percent. A share above 0 always allows 10 changes, so that small tenants can work; 0 allows none.`,
