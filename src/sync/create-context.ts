@@ -61,12 +61,10 @@ export function createContext(
     writes: 0,
     save: async (options = {}) => {
       const renewedAt = clock.now();
-      if (options.linked) {
-        delete context.link.mayExist;
-        provisioning.linked();
-      }
+      if (options.linked) delete context.link.mayExist;
       provisioning.append();
-      await outbox.save(work, context.link, options);
+      const linkEntries = options.linked ? provisioning.linked() : [];
+      await outbox.save(work, context.link, { ...options, linkEntries });
       lease.heldUntil = renewedAt + outbox.leaseMs;
       // `save` has changed the stored pending memberships in the same way. `+`: to be added.
       if (options.isNew) work.pendingGroups.clear();

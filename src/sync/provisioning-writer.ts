@@ -38,8 +38,11 @@ export interface ProvisioningWriter {
   carriedOut(operation: string): void;
   /** Records a failed call. `operation`: a key of ACTIONS; '' for a read. */
   failed(operation: string, error: unknown): void;
-  /** Records that the link got another id: by an adoption, or by an earlier create whose answer was lost. */
-  linked(): void;
+  /**
+   * Returns the entry for a link that got another id, by an adoption or by an earlier create whose answer was lost; nothing after a
+   * create of this sync. It is for the step that saves the link, because that may be refused.
+   */
+  linked(): LogEntry[];
   /** Records members who stay in a group although the source took them out. */
   leftMembers(members: string[], why: Why): void;
   /** Records members whose membership ended because the group was deleted. */
@@ -190,14 +193,12 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
     },
     linked: () => {
-      if (link.id === known.id || written.has('create')) return;
+      if (link.id === known.id || written.has('create')) return [];
       // An earlier create, whose answer was lost, made the account or group.
       const isMade = known.tried && link.origin === 'created';
-      drafts.push({
-        action: isMade ? 'create' : 'adopt',
-        status: 'success',
-        ...(isMade && seenLater('there')),
-      });
+      const action = isMade ? 'create' : 'adopt';
+      const draft = { action, status: 'success', ...(isMade && seenLater('there')) } as const;
+      return [toEntry(work, draft, known.condition)];
     },
     leftMembers: (members, why) => {
       drafts.push({ action: 'none', status: 'skipped', members, ...why });

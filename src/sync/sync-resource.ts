@@ -60,7 +60,8 @@ export async function syncResource(
     end = outcome.kind;
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
-    deps.logger.info({ ref, request: work.request }, 'lease lost, another worker goes on');
+    const fields = { ref, request: work.request, reason: error.message };
+    deps.logger.info(fields, 'sync without its lease ended, the next one goes on');
   } finally {
     clearInterval(keepAlive);
     // A first argument ends the span as failed.

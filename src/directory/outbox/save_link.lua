@@ -2,7 +2,7 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
 --        rewriteMemberships, isNew, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
---        log (as append_log.lua) }, then the text of the link (link.ts)
+--        log, linkLog (each as append_log.lua) }, then the text of the link (link.ts)
 --      platformId: the new platform id, whose reverse link is stored
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
@@ -14,6 +14,7 @@
 --      coalesceMs: time for which such a group collects users before its sync
 --      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
 --      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
+--      log: about writes that were sent; linkLog: about the link, written only if it is saved
 -- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log | {"taken"}: the same, because another
 --        resource was linked to platformId since the sync looked; the lease ends, so that nothing of this sync is stored later
 -- NEEDS forget_link, groups, guard_items, links, log, marks, pending_groups, resume_unconfirmed
@@ -60,6 +61,7 @@ if p.platformId and is_linked_to_other() then
   redis.call('DEL', lease)
   return { 'taken' }
 end
+write_log(p.target, p.linkLog)
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 if p.platformId and p.kind == 'User' then resume_unconfirmed() end

@@ -3,7 +3,7 @@
 import type { Keyspace } from '../keys.ts';
 import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
-import type { ProvisioningLog } from '../logs/provisioning-log.ts';
+import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
 import { scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
@@ -67,6 +67,8 @@ export class LeaseLost extends Error {
 export interface SaveOptions {
   /** The platform id is new, so its reverse link is stored. */
   linked?: boolean;
+  /** With `linked`: log entries about the new link, written only if it is saved. */
+  linkEntries?: readonly LogEntry[];
   /** With `linked`: the former resource that was linked to the platform id; its link is deleted in the same script. */
   takenFrom?: Ref | undefined;
   /** The account or group was created again, so all memberships become pending. */
@@ -170,6 +172,7 @@ export function createWork(
       surplus: options.surplus,
       requeueGroups: options.requeueGroups,
       resumed: options.resumed,
+      linkLog: log.toArgs(options.linkEntries ?? []),
     };
     const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
     if (tag === 'taken') throw new LeaseLost(`another resource is linked to what ${work.ref} was to get`);

@@ -10,9 +10,7 @@ import type { Core } from '../mapping/mapping.ts';
 
 /** A SCIM look-up shows a new account or group within this time; contract 12.9 asks for a short one. */
 const SHOWN_WITHIN_MS = 20_000;
-/** The look-up for a person who left is repeated once after this time, because the lists of a platform under load may lag longer. */
-const LAST_LOOK_MS = 15 * 60_000;
-/** Interval of look-ups within SHOWN_WITHIN_MS. */
+/** Interval of look-ups until then. */
 const LOOK_AGAIN_MS = 2000;
 /** End of a create in a process that was killed: twice the usual `timeoutMs`, because the call may have waited for its turn. */
 const LONGEST_ANSWER_MS = 30_000;
@@ -59,13 +57,6 @@ export function untilShown(
   if (!tried || (core && nameOf(core) === nameOf(tried.core))) return undefined;
   const leftMs = tried.until + SHOWN_WITHIN_MS - clock.now();
   return leftMs > 0 ? { kind: 'later', afterMs: Math.min(leftMs, LOOK_AGAIN_MS) } : undefined;
-}
-
-/** Returns when an account that no list shows is looked for once more, Unix milliseconds; undefined: it has been looked for then. */
-export function lastLookAt({ clock, link: { tried } }: SyncContext): number | undefined {
-  if (!tried) return undefined;
-  const at = tried.until + LAST_LOOK_MS;
-  return at > clock.now() ? at : undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ import type { SyncOutcome } from '../outcome.ts';
 import { linkLeftAccount } from './left-account.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { unprovenMade } from '../names/made-unproven.ts';
-import { lastLookAt, untilShown } from '../names/lost-create.ts';
+import { untilShown } from '../names/lost-create.ts';
 import { giveUpFormerName, noteFormerName } from '../names/former-name.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
 
@@ -31,10 +31,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     // A policy that closes no account may have set `departed` while the account was unproven (`unprovenLeft`). There is none.
     delete link.departed;
     await resumeRemovals(context);
-    // A reconcile before the last look for an account looks too, because the link counts as that of an open account.
-    const lastLook = lastLookAt(context);
-    if (lastLook === undefined) return toForgotten(context);
-    return { kind: 'synced', writes: context.writes, dropGrants: true, alarmAt: lastLook };
+    return toForgotten(context);
   }
   noteLeftOpen(context, false);
   noteFormerName(context);
@@ -77,7 +74,7 @@ async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | 
     if (later?.kind === 'later') return { ...later, writes: context.writes };
     const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
     if (unproven) return unproven;
-    if (found.kind !== 'absent' || lastLookAt(context) === undefined) delete link.tried;
+    delete link.tried;
   }
   return link.id === undefined && link.mayExist ? linkLeftAccount(context, link.mayExist) : undefined;
 }

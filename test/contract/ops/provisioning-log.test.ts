@@ -1,4 +1,5 @@
 // Tests the provisioning log: writes and refusals of the worker, retention, and the hash chain.
+import type { DueWork } from '../../../src/directory/outbox/due-work.ts';
 import { openDesiredStates } from '../../../src/app/open.ts';
 import { NO_REQUEST } from '../../../src/directory/records.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
@@ -183,6 +184,27 @@ describe('the stream of the provisioning log', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       await brief.trim();
       expect((await brief.verify()).entries).toBe(0);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('the entry about an adoption is stored only if the account is linked, and not when another user got it first', async () => {
+    const store = await openStore();
+    try {
+      const works: DueWork[] = [];
+      for (const name of ['ada', 'bob']) {
+        await store.putUser(idOf(name), { userName: name });
+        works.push(await store.begun(`User:${idOf(name)}`));
+      }
+      const [first, second] = works as [DueWork, DueWork];
+      const link = { id: 'p-found' };
+      await store.outbox.save(first, link, { linked: true, linkEntries: [entry(1)] });
+      second.logEntries.push(entry(2));
+      const late = store.outbox.save(second, link, { linked: true, linkEntries: [entry(3)] });
+      await expect(late).rejects.toThrow('another resource');
+      // The entry about the adoption of the first, and that about a write of the second.
+      expect((await store.outbox.log.verify()).entries).toBe(2);
     } finally {
       await store.close();
     }
