@@ -34,7 +34,8 @@ export interface StoredChoice {
 
 export interface FirstApproval extends Approver {
   /**
-   * Id of the list of held changes; if only a part of it was approved, followed by `~` and the digest of the chosen changes.
+   * Id of the list of held or rejected changes: `<target>.<serial>-<last place>` (`idOfList`); if only a part of it was approved,
+   * followed by `~` and the digest of the chosen changes.
    */
   id: string;
   /** `serial` of the list (held-changes.ts). */
@@ -57,7 +58,10 @@ export interface FirstApproval extends Approver {
 export type StoredFirstApproval = FirstApproval & {
   field: string;
   text: string;
-  /** Time at which it ends without a second approval, Unix milliseconds: the expiry of its list of held changes. */
+  /**
+   * Time at which it ends without a second approval, Unix milliseconds: the expiry of its list of held changes. A list of rejected
+   * changes does not expire, so its first approval ends after the same time from its own beginning.
+   */
   expiresAt: number;
 };
 
@@ -115,7 +119,6 @@ export function createFirstApprovals(
     const now = Number(seconds) * 1000;
     const stored = Object.entries(found).map(([field, text]) => {
       const first = JSON.parse(text) as FirstApproval;
-      // A list of rejected changes does not expire.
       const expiresAt = first.source === 'guardHeld' ? Number(expires) : first.at + expiryMs;
       return { ...first, field, text, expiresAt };
     });
@@ -137,8 +140,8 @@ export function createFirstApprovals(
   async function hasChanges(first: FirstApproval): Promise<boolean> {
     // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
     const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
-    // The stored id always has a last place. If the operator gave the id of a rejected list without one, no rejection has the
-    // stored place, and the list is found by the id without it.
+    // The stored id always has a last place. An operator may have approved a rejected list by an id without one: then no rejection
+    // has this place, and the list is found by the id without it.
     const changes =
       first.source === 'guardHeld'
         ? heldListOf(first)

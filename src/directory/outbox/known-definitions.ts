@@ -15,7 +15,7 @@ export interface ComparedDefinitions {
   deleted: ReadonlySet<string>;
   /** Attributes of `deleted` whose definition was made again with another type, so that no value can be written. */
   ofOtherType: ReadonlySet<string>;
-  /** Whether no look at the values of a user failed, so that a run after the comparison writes every lost value. */
+  /** Whether the values of every user could be read, so that this comparison has found all values that the deletions took. */
   isWhole: boolean;
 }
 

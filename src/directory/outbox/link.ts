@@ -45,8 +45,8 @@ export interface Link {
   /** Core attributes last written or observed, by platform path. */
   core?: Record<string, string | boolean | null>;
   /**
-   * Core attributes that the bridge has emptied: a value there now was given by others and is drift. Without a value at the source
-   * and this note, the bridge never wrote the attribute.
+   * Core attributes that the bridge has emptied: a value there now was given by others and is drift. If the source has no value of
+   * an attribute that is in neither `core` nor this list, the bridge never wrote it; emails are never in this list.
    */
   emptied?: string[];
   /** Attribute values last written or observed, by name. */

@@ -98,8 +98,8 @@ export async function approvalsAt(
   /** Returns the first approvals of a list, and of parts of it. */
   const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
     const isOf = (first: FirstApproval): boolean =>
-      // The list of held changes grows, so a first approval may name a shorter list with the same serial. A first approval of a
-      // rejection names the same list, a part of it, or the list that the rejection is a part of.
+      // The list of held changes grows, so a first approval may have the same serial and an earlier last place (`idOfList`). One of
+      // rejected changes has the id of the same list, of a part of it, or of the list of which the rejected changes are a part.
       source === 'guardHeld'
         ? serialOf(first.id) === serialOf(id)
         : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
@@ -251,7 +251,7 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   return found && { ...found, approval: { ...found.approval, id } };
 }
 
-/** Returns the id of the held approval of the target that the id of an unknown approval names; undefined: nothing is held there. */
+/** Takes the target from an id that fits no approval. @returns the id of the approval that is open there now; undefined: none is */
 export async function presentApprovalId(
   states: readonly DesiredState[],
   id: string,

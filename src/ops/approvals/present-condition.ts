@@ -1,7 +1,12 @@
 // Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
 // dead letter. The link follows with the next sync that completes.
 import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
-import { isAwaitingDecision, isTriedAgain, refusalOf, type Condition } from '../../directory/outbox/link-condition.ts';
+import {
+  isAwaitingDecision,
+  isTriedAgain,
+  refusalOf,
+  type Condition,
+} from '../../directory/outbox/link-condition.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';

@@ -2,18 +2,18 @@
 // next reconcile.
 import cron from 'node-cron';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const DAYS_OF_YEAR = 366;
 
 /**
  * Returns the longest time between two runs of a schedule, in milliseconds; null without a schedule, and for one that never runs
  * or is not valid. The change to and from daylight saving time is left out.
  *
- * A list of all runs would have to span weeks, which are 20,000 runs of a schedule with one run a minute. So each field is listed
- * alone: the times of a day are the same on all days, and the longest time is a gap of one field, less what the finer fields
- * fill of it.
+ * A list of all runs of a year would be too long, so each field is listed alone: the times are the same on all days of the
+ * schedule. The longest time is the longest gap of one field, less what the finer fields fill of it: `0,30 8-17 * * *` has a gap of
+ * 15 hours from 17:00 to 8:00, of which the run at 17:30 fills half an hour.
  * @param schedule node-cron pattern, of five fields or of six (with seconds)
  */
 export function expectedGapMs(schedule: string | null): number | null {
@@ -22,10 +22,10 @@ export function expectedGapMs(schedule: string | null): number | null {
   const [second = '', minute = '', hour = '', ...days] = fields.length === 6 ? fields : ['0', ...fields];
   try {
     const byField = [
-      runsIn(`${second} * * * * *`, MINUTE, 60),
-      runsIn(`0 ${minute} * * * *`, HOUR, 60),
-      runsIn(`0 0 ${hour} * * *`, DAY, 24),
-      runsIn(`0 0 0 ${days.join(' ')}`, Infinity, 60),
+      gapOf(nextRuns(`${second} * * * * *`, 60), MINUTE),
+      gapOf(nextRuns(`0 ${minute} * * * *`, 60), HOUR),
+      gapOf(nextRuns(`0 0 ${hour} * * *`, 24), DAY),
+      gapOf(daysOf(days.join(' ')), Infinity),
     ];
     let longest = 0;
     let filledByFiner = 0;
@@ -39,18 +39,27 @@ export function expectedGapMs(schedule: string | null): number | null {
   }
 }
 
-/**
- * Returns the longest gap between the next runs of a pattern, and the time from the first to the last run in a period.
- * @param count number of runs: at least those of a period
- */
-function runsIn(pattern: string, periodMs: number, count: number): { gap: number; span: number } {
+/** Returns the next runs of a pattern, Unix milliseconds: `count` and one more, so that the gap behind the last one is among them. */
+function nextRuns(pattern: string, count: number): number[] {
   const task = cron.createTask(pattern, () => undefined, { timezone: 'UTC' });
-  // One more, so that the gap behind the last run of a period is among the gaps.
   const runs = task.getNextRuns(count + 1).map(Number);
   void task.destroy();
+  return runs;
+}
+
+/** Returns the next days of the fields day, month and weekday: those of a year, or twelve if these span a year. */
+function daysOf(fields: string): number[] {
+  const few = nextRuns(`0 0 0 ${fields}`, 12);
+  return Number(few.at(-1)) - Number(few[0]) < DAYS_OF_YEAR * DAY
+    ? nextRuns(`0 0 0 ${fields}`, DAYS_OF_YEAR)
+    : few;
+}
+
+/** Returns the longest gap between runs, and the time from the first to the last run of a period. */
+function gapOf(runs: readonly number[], periodMs: number): { gap: number; span: number } {
   const gaps = runs.slice(1).map((run, index) => run - Number(runs[index]));
-  const places = runs.map((run) => run % periodMs);
-  return { gap: Math.max(...gaps), span: Math.max(...places) - Math.min(...places) };
+  const offsets = runs.map((run) => run % periodMs);
+  return { gap: Math.max(...gaps), span: Math.max(...offsets) - Math.min(...offsets) };
 }
 
 /** Returns a function that returns the next run of a schedule, Unix milliseconds; null without one. */

@@ -23,7 +23,10 @@ export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   acceptTenant?: boolean;
   /** Operator who ordered the run; undefined: the schedule. */
   orderedBy?: Actor | undefined;
-  /** True: if another run is in progress, wait for it and return its report, unless it failed. False: wait, then run. */
+  /**
+   * True: if another run is in progress, wait for it and return its report; run if that one failed or was killed, or only compared
+   * where this one repairs. False: wait, then run.
+   */
   joins?: boolean;
   /** Called when the run waits for one that is in progress. */
   onWait?: () => void;
@@ -35,7 +38,10 @@ export interface RunResult {
   plan?: Plan;
 }
 
-/** Largest number of passes after a repair; the next run handles the remaining resources. */
+/**
+ * Largest number of passes of a run, the first included. A pass may leave resources out after a repair (`isWhole` in apply-plan.ts),
+ * which the next pass handles; what remains after the last one is left to the next run.
+ */
 const MOST_PASSES = 4;
 
 /**
@@ -79,7 +85,8 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
       await forgetTenant(scope);
       const { plan, findings } = compared;
-      // Forgetting the links has stored that everything is to be mapped; this run does so.
+      // Forgetting the links stored anew that everything is to be mapped. This run has done so (`planOfAnotherTenant`), and
+      // `noteMapped` at its end replaces only the value that the run knows.
       const mappedBy = await runs.mappedBy();
       compared = { plan, findings: { ...findings, tenantSuspicion: undefined, mappedBy } };
       // The order to accept the tenant covers this plan: no second question.

@@ -169,6 +169,10 @@ export function doneText({ held, rejected }: DecidableCounts): string {
   return `${parts.join(' and ')} ${isOne ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${isOne ? 'it' : 'them'} off the list`;
 }
 
-/** Returns a sentence without its end: how many members of a group with a held change are not in it. @param count 1 or more */
+/**
+ * Returns a sentence without its end: how many members, whose removal waits for the decision about their account, the group at the
+ * platform has lost already.
+ * @param count 1 or more
+ */
 export const absentText = (count: number): string =>
   `${counted(count, 'member')} whose removal is decided with the account ${count === 1 ? 'is' : 'are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;

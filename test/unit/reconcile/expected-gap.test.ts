@@ -15,6 +15,8 @@ test.each<[string | null, number | null]>([
   ['*/20 * * * * *', HOUR / 180],
   ['30 0 2,5,23 * * *', 18 * HOUR],
   ['0 3 1 * *', 31 * 24 * HOUR],
+  ['0 3 * 1-6 *', 185 * 24 * HOUR],
+  ['0 3 1 1 *', 366 * 24 * HOUR],
   ['0 0 30 2 *', null],
   ['every hour', null],
   [null, null],
