@@ -176,7 +176,7 @@ export function createGroups(deps: ProviderDeps) {
     const record = await directory.get('Group', id);
     if (!record) throw missing('Group', id);
     soundText('Group', record);
-    // As after PUT: no error may follow the write, so members that are too many are left out.
+    // As after PUT: the write is done, so members that are too many are left out and no error.
     return answer(200, record, context);
   }
 

@@ -225,20 +225,27 @@ describe('a create that was carried out', () => {
     expect((await place.commands.run('links', 'list')).text).not.toContain(ann);
   }, 60_000);
 
-  it('an account that lists show only after its deleted person was forgotten is inactive with safe activation, and a reconcile reports it as unmanaged', async () => {
-    place = await openPlace({});
-    const lost = { staleReadsMs: 60_000 };
-    const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), lost);
-    await place.idp.send('DELETE', `/Users/${ann}`);
-    await startLater(125_000);
-    await place.idle();
-    expect((await place.commands.run('status')).code).toBe(0);
-    await place.platform.control('PATCH', '/faults', { staleReadsMs: 0, rules: [] });
-    expect((await place.commands.run('plan', '--all')).text).toMatch(
-      /unmanaged and left alone\n[^]*User ann@acme\.example/,
-    );
-    expect((await place.platform.user(ANN))?.active).toBe(false);
-  }, 60_000);
+  it.each([
+    ['inactive', 'safe', false],
+    ['open', 'immediate', true],
+  ] as const)(
+    'an account that lists show only after its deleted person was forgotten is %s with activation %s, and a reconcile reports it as unmanaged',
+    async (_, activation, isActive) => {
+      place = await openPlace({ target: { users: { activation } } });
+      const lost = { staleReadsMs: 60_000 };
+      const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), lost);
+      await place.idp.send('DELETE', `/Users/${ann}`);
+      await startLater(125_000);
+      await place.idle();
+      expect((await place.commands.run('status')).code).toBe(0);
+      await place.platform.control('PATCH', '/faults', { staleReadsMs: 0, rules: [] });
+      expect((await place.commands.run('plan', '--all')).text).toMatch(
+        /unmanaged and left alone\n[^]*User ann@acme\.example/,
+      );
+      expect((await place.platform.user(ANN))?.active).toBe(isActive);
+    },
+    60_000,
+  );
 
   it.each([
     ['with externalIds', {}, { externalId: 'ext-other' }, 2],

@@ -1,12 +1,15 @@
 // Reads the platform's audit log, if the tenant has one and the key may read it.
-import type { PlatformClientOptions } from '../../platform/connect.ts';
+import { createAuditLog } from '../../platform/audit-log.ts';
+import { toTransportOptions, type PlatformClientOptions } from '../../platform/connect.ts';
 import { PlatformError } from '../../platform/errors.ts';
-import { createPlatformClient } from '../../platform/library.ts';
+import { createStreams } from '../../platform/streams.ts';
 import type { AuditEvent, AuditTrail } from '../compare/attribution.ts';
 import { isoTime } from '../../support/sources.ts';
 
 /** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
 const MOST_EVENTS = 20_000;
+/** Longest pause within the export. */
+const IDLE_MS = 120_000;
 
 /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
 export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
@@ -20,13 +23,13 @@ export function createTrailReader(
   whoWeAre: (signal: AbortSignal) => Promise<string | undefined>,
 ): ReadTrail {
   return async (since, signal) => {
-    const client = createPlatformClient(options);
+    const streams = createStreams({ ...toTransportOptions(options), idleTimeoutMs: IDLE_MS });
     try {
       const ourselves = await whoWeAre(signal);
       const events: AuditEvent[] = [];
       // The export takes a date, such as 2026-01-31, without a time.
       const start = isoTime(since).slice(0, 10);
-      for await (const row of client.auditLog.export({ start }, { signal })) {
+      for await (const row of createAuditLog(streams.stream).export({ start }, { signal })) {
         const at = Date.parse(row.timestamp);
         // The export is newest first.
         if (at < since || events.length >= MOST_EVENTS) break;
@@ -39,7 +42,7 @@ export function createTrailReader(
       if (error instanceof PlatformError) return undefined;
       throw error;
     } finally {
-      await client.close();
+      await streams.close();
     }
   };
 }

@@ -3,6 +3,7 @@ import { isAwaitingDecision, type Condition } from '../../directory/outbox/link-
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { LeaseLost } from '../../directory/outbox/work.ts';
 import { refOf } from '../../directory/records.ts';
+import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { PlatformError, PlatformResponse } from '../../platform/errors.ts';
 import { backoffMs } from '../../support/backoff.ts';
 import { counted } from '../../support/counted.ts';
@@ -36,7 +37,7 @@ const WITHOUT_VALUE: ReadonlyMap<string, NonNullable<Condition['write']>> = new 
   ['remove members', 'members'],
 ]);
 
-/** Converts the error of a sync to its outcome. @throws LeaseLost, and errors that are no failure of the platform */
+/** Converts the error of a sync to its outcome. @throws LeaseLost, failures of Redis, and errors that are no failure of the platform */
 export async function outcomeOfError(
   context: SyncContext,
   error: unknown,
@@ -44,6 +45,8 @@ export async function outcomeOfError(
 ): Promise<SyncOutcome> {
   const { link, work, writes } = context;
   if (error instanceof LeaseLost) throw error;
+  // Redis may not have the link of this sync, so the sync must not end with it: the next one begins with the stored link.
+  if (isStoreFailure(error)) throw error;
   // This process stops: another process goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (error instanceof ListAwaited) return { kind: 'later', writes, afterMs: LIST_AWAITED_MS };
