@@ -24,7 +24,10 @@ import {
 /** Reason of an entry for a change that the guard holds. */
 export const HELD_BY_GUARD =
   'held by the guard until an operator decides or the approval expires: see scim-bridge approvals list';
-/** Reasons of entries that no sync writes, by cause. */
+/**
+ * Reasons of entries that no sync writes, by cause. An entry has no other field for its cause, so `isOfDecision` and `becomesPending`
+ * recognise it by these texts and those of WAITS: with a new text, look at both.
+ */
 const REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
   held: HELD_BY_GUARD,
@@ -74,6 +77,8 @@ export async function withoutUnwritten(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
+  // A later cause replaces an earlier one: protection before all others, then names and accounts of others, the settings, the
+  // guard's verdicts, and waits.
   const why = new Map<PlanEntry, string>();
   const unwanted = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
