@@ -35,10 +35,13 @@ import { requireLogged, UnknownResource } from './resources.ts';
 import { complain, say, sayRows } from './output.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
+/** The word that the text of the log has for the status `failure`. */
+const SHOWN_FAILURE = 'refused';
+
 interface Flags extends LogFlags {
   resource?: string;
   action?: LogAction[];
-  status?: LogStatus[];
+  status?: (LogStatus | typeof SHOWN_FAILURE)[];
   csv?: boolean;
 }
 
@@ -51,8 +54,8 @@ export function logCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option(
         '--status <statuses...>',
-        'only these: failure (shown as refused), retry (tried again), held, skipped (left alone), success',
-      ).choices([...LOG_STATUSES]),
+        'only these: failure or refused (the same), retry (tried again), held, skipped (left alone), success',
+      ).choices([...LOG_STATUSES, SHOWN_FAILURE]),
     );
   withLogOptions(command)
     .addOption(new Option('--csv', 'CSV with a header').conflicts('json'))
@@ -95,7 +98,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   const filter: LogFilter = {
     refs: forgottenRef ? [forgottenRef] : found?.map(({ ref }) => ref),
     actions: flags.action,
-    statuses: flags.status,
+    statuses: flags.status?.map((status) => (status === SHOWN_FAILURE ? 'failure' : status)),
     connection: flags.connection,
     target: flags.target,
     since: flags.since,
