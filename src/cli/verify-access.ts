@@ -51,7 +51,11 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
         const question = toQuestion(user, flags, cli);
         const options = { target: flags.target };
         const report = await withScopes(config, options, async ({ scopes, signal }) => {
-          const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };
+          const deps = {
+            scopes: scopes.map(({ scope }) => scope),
+            addresses: config.targets,
+            tell: complain,
+          };
           return verifyAccess(deps, question, signal);
         });
         if (flags.json) sayJson(report);

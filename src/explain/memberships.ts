@@ -258,7 +258,9 @@ function causeOf(
 /** Returns the cause of a membership that waits for the sync of its group: the group's condition, or else its last failures. */
 function causeOfGroup(group: Link, settings: string): ReturnType<typeof causeOf> {
   const cause = causeOf(withoutDecision(group), settings);
-  const { attempts = 0, lastFailure } = group;
+  const { attempts = 0, lastFailure, successionAttempts } = group;
+  if (cause.because === undefined && successionAttempts !== undefined)
+    return { because: 'the platform does not give the group its name yet; it is tried again' };
   if (cause.because !== undefined || attempts === 0 || lastFailure === undefined) return cause;
   return {
     because: `${counted(attempts, 'attempt')} to write the group failed in a row; it is tried again. The last failure: ${lastFailure}`,

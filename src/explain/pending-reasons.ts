@@ -5,9 +5,13 @@ import { counted } from '../support/counted.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 import { isSettledValue } from './value-reasons.ts';
 
-/** Returns the sentences about a pending change, and about findings that delay it; '' or false: a sentence that does not apply. */
-export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
-  const { mark, link, breaker, pause, condition, kind } = facts;
+/**
+ * Returns the sentences about a pending change, and about findings that delay it; '' or false: a sentence that does not apply.
+ * @param summary text that may have the sentence about the name already
+ */
+export function pendingReasons(facts: ExplainedFacts, summary: string): (string | false)[] {
+  const { mark, link, pause, condition, kind } = facts;
+  const breaker = stoppingBreaker(facts);
   const made = kind === 'User' ? 'An account' : 'A group';
   return [
     waitingFor(facts),
@@ -21,13 +25,28 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
     link.waitsForName &&
       mark !== null &&
       !condition &&
-      `The platform does not give the ${kind === 'User' ? 'userName or the account' : 'name'} yet: another ${kind === 'User' ? 'person' : 'group'} is to give it up, or what has it is not shown there yet. It is tried again.`,
+      !summary.includes(nameText(facts)) &&
+      `${nameText(facts)}. It is tried again.`,
     link.creating &&
       (mark?.state === 'running'
         ? `${made} was asked for and no answer has come yet.`
         : `${made} was asked for and the answer was lost: it is looked for before another one is made, or before a deletion ends.`),
   ];
 }
+
+/**
+ * Returns the breaker or refused key that stops the next call of a pending resource; null: none does. A resource without account or
+ * group is made first (POST), which a platform that answers only other methods with 401 does not refuse.
+ */
+export function stoppingBreaker({ breaker, link }: ExplainedFacts): ExplainedFacts['breaker'] {
+  const isOfOthers =
+    breaker?.only && !breaker.open && link.platformId === null && !breaker.only.includes('POST');
+  return isOfOthers ? null : breaker;
+}
+
+/** Returns the words about a name or account that the platform does not give yet, without their full stop. */
+export const nameText = ({ kind }: ExplainedFacts): string =>
+  `The platform does not give the ${kind === 'User' ? 'userName or the account' : 'name'} yet: another ${kind === 'User' ? 'person' : 'group'} is to give it up, or what has it is not shown there yet`;
 
 /** Findings (ops/status/fleet.ts) that delay both a sync and the next reconcile; then those that delay a sync, and a reconcile. */
 const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'settingsDiffer'];

@@ -52,7 +52,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
           deletionReason(facts),
           waitingReason(facts),
         ]),
-    ...pendingReasons(facts),
+    ...pendingReasons(facts, summary),
     failingReason(facts, summary),
     // Numbers follow the advice, because a page that is short of room leaves out the last reasons.
     ...(isDone || isToldByCondition(facts) ? [] : guardReasons(facts)),

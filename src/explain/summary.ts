@@ -6,7 +6,7 @@ import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { failingMembership, needsPerson, sideText, TRIED_AGAIN } from './membership-reasons.ts';
-import { noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
+import { nameText, noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
 import { isSettledValue } from './value-reasons.ts';
 
 /** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */
@@ -116,21 +116,17 @@ const obstacleText = (
  * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group
  * or member whose sync fails.
  */
-function onItsWaySummary({
-  name,
-  target,
-  mark,
-  pause,
-  kind,
-  memberships,
-  condition,
-}: ExplainedFacts): string {
+function onItsWaySummary(facts: ExplainedFacts): string {
+  const { name, target, mark, pause, kind, memberships, condition } = facts;
   const change = `A change of ${name} is on its way to ${target}`;
   // The platform ignores the change, or its calls fail again and again. The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
     return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
   if (mark && condition?.reason === 'NameTaken')
     return `A change of ${name}, accepted ${mark.since}, waits since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
+  // The reasons name the refused key, which stops other changes only.
+  if (mark && !condition && facts.breaker !== null && facts.link.waitsForName)
+    return `A change of ${name}, accepted ${mark.since}, waits for its name. ${nameText(facts)}. It is tried again.`;
   // Values of a person wait until the person is removed from a group, which may fail.
   const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
   if (!failing)

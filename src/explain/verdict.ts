@@ -2,7 +2,7 @@
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
 import { needsPerson } from './membership-reasons.ts';
-import { isBehindHeld, noWorkerOf } from './pending-reasons.ts';
+import { isBehindHeld, noWorkerOf, stoppingBreaker } from './pending-reasons.ts';
 import { reasonsOf } from './reasons.ts';
 import { isListedAsProtected, summaryOf } from './summary.ts';
 import { isSettledValue } from './value-reasons.ts';
@@ -32,7 +32,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark && isMadeOnHold(facts)) return 'asDesired';
   if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
-  if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
+  if (mark && (hold ?? stoppingBreaker(facts) ?? noWorker)) return 'stopped';
   // Nothing removes the person from a refused group, for which other changes of the person wait, before somebody acts.
   if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.

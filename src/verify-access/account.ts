@@ -17,6 +17,8 @@ export interface ExpectedGroup {
   isComplete?: boolean;
   /** A sentence about the refusal of the group's last sync, after which nothing writes a membership; undefined: there is none. */
   refused?: string | undefined;
+  /** A sentence about a change of the group that waits, and with it the membership; undefined: none waits, or not known. */
+  waiting?: string | undefined;
 }
 
 /** A group of the account, with its present name at the platform. */

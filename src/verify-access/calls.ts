@@ -4,7 +4,7 @@ import { messageWithPlatformText, PlatformError, PlatformResponse } from '../pla
 import { newKeyAdvice } from '../reconcile/breaker-words.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { timeLimit } from '../support/time-limit.ts';
-import { notAskedText } from './not-asked.ts';
+import { heldBackText, notAskedText } from './not-asked.ts';
 import { UnclearQuestion, type AccessFault } from './report.ts';
 import type { DataDeps } from './visibility.ts';
 
@@ -20,6 +20,9 @@ export interface TargetAddress {
   /** Time limit of one call, milliseconds. */
   timeoutMs: number;
 }
+
+/** Time that a call waits before it is told why. */
+const TELL_AFTER_MS = 2000;
 
 /** Status of an answer that refuses the API key. */
 const REFUSED_KEY = 401;
@@ -40,17 +43,31 @@ export interface Calls extends DataDeps {
  * Opens a client for one target. Each call takes a token of the target's shared budget before it is sent. The caller closes
  * `platform`.
  * @param timeoutMs time limit of all calls together
+ * @param tell called with a sentence when a call has waited some seconds before it is sent; once for each cause
  */
 export function openCalls(
   { clock, target }: ReconcileScope,
   { url, token, scimToken, allowLoopbackHttp, timeoutMs: callMs }: TargetAddress,
   timeoutMs: number,
   signal: AbortSignal,
+  tell: (text: string) => void,
 ): Calls {
   const count = { begun: 0, sent: 0 };
+  let told = '';
+  const tellWait = async (): Promise<void> => {
+    const text = heldBackText(target.name, await target.breaker.read());
+    if (text !== told) tell(text);
+    told = text;
+  };
   const admit = async (aborted?: AbortSignal): Promise<void> => {
     count.begun++;
-    await target.budget.take(aborted);
+    // Without Redis the call fails too, and its error tells the cause.
+    const timer = setTimeout(() => void tellWait().catch(() => undefined), TELL_AFTER_MS);
+    try {
+      await target.budget.take(aborted);
+    } finally {
+      clearTimeout(timer);
+    }
     count.sent++;
   };
   const wire = { allowLoopbackHttp, timeoutMs: Math.min(callMs, timeoutMs), admit };
@@ -62,12 +79,14 @@ export function openCalls(
     ...(scimToken === null ? {} : { scimToken }),
   });
   const deadline = timeLimit(timeoutMs);
+  const isHeldBack = (): boolean => deadline.aborted && count.sent < count.begun;
   let fault: AccessFault | undefined;
   return {
     clock,
     platform,
     wire,
     timeoutMs,
+    isHeldBack,
     options: { signal: AbortSignal.any([signal, deadline]) },
     fault: () => fault,
     async unlessFault(work) {
@@ -75,7 +94,7 @@ export function openCalls(
         return await work;
       } catch (error) {
         fault = toFault(error, target.name, deadline.aborted ? timeoutMs : undefined);
-        if (fault?.at === 'platform' && deadline.aborted && count.sent < count.begun)
+        if (fault?.at === 'platform' && isHeldBack())
           fault.message = notAskedText(target.name, await target.breaker.read(), {
             timeoutMs,
             isPartly: count.sent > 0,

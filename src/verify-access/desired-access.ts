@@ -2,7 +2,7 @@
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { MemberDecision } from '../directory/guard/guard-store.ts';
 import { parseLink } from '../directory/outbox/link.ts';
-import { refusalOf } from '../directory/outbox/link-condition.ts';
+import { isTriedAgain, refusalOf } from '../directory/outbox/link-condition.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -72,7 +72,8 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
     // The empty text gives an empty link: the group is not linked.
     const { id: platformId, isIncomplete } = parseLink(group?.text ?? '');
     const isComplete = platformId !== undefined && isIncomplete !== true && group?.marked !== true;
-    return { name, platformId, isComplete, refused: group && refusedText(group, name) };
+    const [refused, waiting] = group ? [refusedText(group, name), waitingGroupText(group, name)] : [];
+    return { name, platformId, isComplete, refused, waiting };
   });
   if (!desired.inScope)
     return { kind: 'closed', why: 'out of the scope of this target', groups, leaving, closing };
@@ -94,6 +95,18 @@ function refusedText({ ref, text, marked }: ObservedResource, name: string): str
     refusal &&
     `the group ${name} needs a person (${refusal.reason}: ${refusal.message}): scim-bridge explain ${ref} tells what to do`
   );
+}
+
+/** Returns the words for a group whose change waits; undefined: none does. No membership of a new group exists before. */
+function waitingGroupText({ ref, text, marked }: ObservedResource, name: string): string | undefined {
+  if (!marked) return undefined;
+  const { id, condition, lastFailure, successionAttempts } = parseLink(text);
+  const isNameTaken = successionAttempts !== undefined;
+  const cause =
+    (isTriedAgain(condition) ? condition?.message : lastFailure) ??
+    (isNameTaken ? 'the platform does not give the name yet' : undefined);
+  const what = id === undefined ? `the group ${name} is not made yet` : `a change of the group ${name} waits`;
+  return `${what}${cause === undefined ? '' : ` (${cause.replace(/\.$/, '')})`}: scim-bridge explain ${ref} tells what it waits for`;
 }
 
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
@@ -147,15 +160,14 @@ export const otherwiseCalled = (
     return actual && fold(actual.name) !== fold(name) ? [{ name, actual: actual.name }] : [];
   });
 
-/** Returns why groups that differ from the wanted ones are not written: the platform refused their last sync. */
-export function refusedGroups(wanted: DesiredAccess, reading: Reading | undefined): string[] {
+/** Returns why groups that differ from the wanted ones are not written: the platform refused their last sync, or a change waits. */
+export function unwrittenGroups(wanted: DesiredAccess, reading: Reading | undefined): string[] {
   const missing = missingGroups(wanted, reading);
   const renamed = new Set((reading ? otherwiseCalled(wanted, reading) : []).map(({ name }) => name));
-  return wanted.groups.flatMap((group) =>
-    group.refused !== undefined && (missing.includes(group) || renamed.has(group.name))
-      ? [group.refused]
-      : [],
-  );
+  return wanted.groups.flatMap((group) => {
+    const why = group.refused ?? group.waiting;
+    return why !== undefined && (missing.includes(group) || renamed.has(group.name)) ? [why] : [];
+  });
 }
 
 /** Returns the wanted groups that the account is not in; all of them without an account. */

@@ -3,8 +3,8 @@ import { deletionText } from '../directory/outbox/condition-text.ts';
 import {
   missingGroups,
   otherwiseCalled,
-  refusedGroups,
   stillIn,
+  unwrittenGroups,
   waitingText,
   type LeavingGroup,
 } from './desired-access.ts';
@@ -18,7 +18,7 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
  * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
- * groups, the policy of the target, and a hold of the target. Without a known cause the text names the command that tells more.
+ * or waiting groups, the policy of the target, and a hold of the target. Without a known cause the text names the command that tells more.
  */
 export function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked, hold } = facts;
@@ -37,7 +37,7 @@ export function becauseOf(facts: Facts): string {
   const leaving = isCompared && reading ? stillIn(wanted.leaving, reading) : [];
   const renaming = isCompared && reading ? otherwiseCalled(wanted, reading) : [];
   const differs = facts.differences.some(({ name }) => name === 'groups');
-  const refused = differs ? refusedGroups(wanted, reading) : [];
+  const unwritten = differs ? unwrittenGroups(wanted, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
   const ofValues = [
@@ -49,7 +49,7 @@ export function becauseOf(facts: Facts): string {
     leftByPolicyText(facts),
     hold,
   ].filter((text) => text !== undefined);
-  const ofGroups = [...renaming.map(renamingText), ...refused];
+  const ofGroups = [...renaming.map(renamingText), ...unwritten];
   const command = `scim-bridge explain ${facts.person.ref}`;
   // The state of a group that the person is to be in says nothing about values that are not written.
   const isPartlyTold = ofValues.length === 0 && ofGroups.length > 0 && hasWaitingValues(facts);

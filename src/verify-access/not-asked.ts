@@ -18,6 +18,13 @@ export function notAskedText(
   return `${target} ${asked} within ${timeoutMs / 1000} s: ${causeOf(target, state)}`;
 }
 
+/** Returns a sentence, without its full stop, about a target to which no call is sent now. */
+export function heldBackText(target: string, state: BreakerState): string {
+  const { pause } = state;
+  const end = pause && isKeyRefused(state) ? `; ${pauseWords(pause)}` : '';
+  return `waits for ${target}: ${causeOf(target, state)}${end}`;
+}
+
 /** Returns why the calls to the target waited. */
 function causeOf(target: string, state: BreakerState): string {
   // `since` is set while the breaker is open or the key is refused. Status 0: no answer.

@@ -23,6 +23,8 @@ import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
 export interface AccessDeps {
+  /** Called with a sentence when a call waits before it is sent; absent: nobody is told. */
+  tell?: (text: string) => void;
   /** Every connection with each of its targets. */
   scopes: readonly ReconcileScope[];
   /** Keyed by the name of the target. */
@@ -47,7 +49,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
  * @throws UnclearQuestion if several users or targets match; errors that are no failure of the platform
  */
 export async function verifyAccess(
-  { scopes, addresses }: AccessDeps,
+  { scopes, addresses, tell = () => undefined }: AccessDeps,
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<AccessReport> {
@@ -75,7 +77,7 @@ export async function verifyAccess(
   }
   const address = addresses[chosen.scope.target.name];
   if (!address) throw new Error(`The settings have no target ${chosen.scope.target.name}.`);
-  return checkAccess(chosen.scope, chosen.person, address, question, signal);
+  return checkAccess(chosen.scope, chosen.person, address, question, signal, tell);
 }
 
 /** Runs the checks for one user at one target. */
@@ -85,12 +87,13 @@ async function checkAccess(
   address: TargetAddress,
   question: AccessQuestion,
   signal: AbortSignal,
+  tell: (text: string) => void,
 ): Promise<AccessReport> {
   const { clock, outbox, target } = scope;
   const startedMs = clock.now();
   const stored = await readStored(scope, person);
   const storedMs = clock.now();
-  const calls = openCalls(scope, address, question.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal);
+  const calls = openCalls(scope, address, question.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal, tell);
   try {
     const { linked, unlinked, reading } = await findAccount(scope, person, stored, calls);
     const readMs = clock.now();

@@ -52,6 +52,8 @@ export interface DataDeps {
   /** Time for one query including all polls, milliseconds. */
   timeoutMs: number;
   /** Options of a client of the data API; `admit` waits for the rate limit of the target. */
+  /** Returns whether the time limit passed while a call still waited for the rate limit, a pause or the breaker. */
+  isHeldBack: () => boolean;
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
@@ -73,7 +75,7 @@ export async function lookThrough(
   call: CallOptions,
   callerSignal: AbortSignal,
 ): Promise<Visibility> {
-  const { platform, clock, wire, timeoutMs } = deps;
+  const { platform, clock, isHeldBack, wire, timeoutMs } = deps;
   const { secret } = choice;
   const startedMs = clock.now();
   const notes: string[] = [];
@@ -105,6 +107,8 @@ export async function lookThrough(
     try {
       return await forEntities.meta(call);
     } catch (error) {
+      // The data API was not asked, so the caller says why in place of a missing answer.
+      if (isHeldBack()) throw error;
       return failed(error, { query: null, hasSecret: false });
     }
   }
