@@ -27,6 +27,7 @@ import {
   lastAdministrators,
 } from './approval-consequences.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { complainLostData } from './lost-data.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import {
   approvalCounts,
@@ -75,7 +76,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .action(async (flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const settingsOf = (target: string) => config.targets[target];
-      await withStore(config, async (states) => {
+      await withStore(config, async (states, { readFleet }) => {
+        await complainLostData(readFleet);
         const all = await listApprovals(states, settingsOf);
         const found = all.filter(({ state }) => flags.all || state === 'held');
         if (flags.json) return sayJson(found);

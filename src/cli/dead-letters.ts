@@ -12,6 +12,7 @@ import {
 } from '../ops/dead-letters.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { complainLostData } from './lost-data.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { EXIT_UNKNOWN } from './resources.ts';
@@ -31,7 +32,10 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     .description('what is refused, and why in the words of the platform')
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
-      const letters = await withStore(readConfig(command, cli), (states) => listDeadLetters(states));
+      const letters = await withStore(readConfig(command, cli), async (states, { readFleet }) => {
+        await complainLostData(readFleet);
+        return listDeadLetters(states);
+      });
       if (flags.json) sayJson(letters);
       else if (letters.length === 0) say('No dead letters.');
       else

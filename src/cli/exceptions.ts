@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { listExceptions } from '../ops/approvals/exceptions.ts';
 import { asOfSync, EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
+import { complainLostData } from './lost-data.ts';
 import { requireKnown } from './resources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -39,9 +40,10 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       requireKnown(config, filter);
       // One entry more than requested shows whether there are more.
-      const found = await withStore(config, (states) =>
-        listExceptions(states, { ...filter, limit: limit + 1 }),
-      );
+      const found = await withStore(config, async (states, { readFleet }) => {
+        await complainLostData(readFleet);
+        return listExceptions(states, { ...filter, limit: limit + 1 });
+      });
       const shown = found.slice(0, limit);
       if (json) return sayJson(shown);
       if (shown.length === 0)

@@ -30,6 +30,7 @@ import { counted } from '../support/counted.ts';
 import { someOf } from '../support/sentence-parts.ts';
 import { isoTime } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { complainLostData } from './lost-data.ts';
 import { withStore } from './store.ts';
 import { requireLogged, UnknownResource } from './resources.ts';
 import { complain, say, sayRows } from './output.ts';
@@ -61,7 +62,8 @@ export function logCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--csv', 'CSV with a header').conflicts('json'))
     .action(async (flags: Flags, self: Command) => {
       const config = readConfig(self, cli);
-      await withStore(config, async (states) => {
+      await withStore(config, async (states, { readFleet }) => {
+        await complainLostData(readFleet);
         await requireLogged(config, flags, states);
         if (!flags.verify) return show(states, flags, config);
         printChecks(await verifyLogs(await withAllLogs(states)), flags, cli);

@@ -1,5 +1,5 @@
 // Says before the result of a command that Redis came back empty: the bridge then compares and closes nothing of people whom it no
-// longer knows, so "no changes" means nothing.
+// longer knows, so "no changes" and "no exceptions" mean nothing.
 import type { ReadFleet } from '../ops/status/fleet.ts';
 import { complain } from './output.ts';
 

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { renderPlan } from '../reconcile/text/render.ts';
+import { renderPlan, type RenderOptions } from '../reconcile/text/render.ts';
 import { planWhileAnswering } from '../reconcile/plan/plan-while-answering.ts';
 import { TargetSilent } from '../reconcile/target-silent.ts';
 import { driftOnly, outcomeOf, savedPieces, type Plan } from '../reconcile/plan.ts';
@@ -54,7 +54,7 @@ export function planCommand(program: Command, cli: Cli): void {
       // `end: false` leaves standard output open.
       if (flags.json)
         await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
-      else printPlans(plans, cli, flags);
+      else printPlans(plans, cli, { ...flags, isDataLost: leastExit === 1 });
       if (!isWhole) {
         complain(partialText(plans, missing, flags.out));
         cli.exit(1);
@@ -134,11 +134,11 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
 export function printPlans(
   plans: Plan[],
   { env }: Cli,
-  { all = false, driftOnly = false }: { all?: boolean; driftOnly?: boolean } = {},
+  { all = false, ...rest }: Partial<Omit<RenderOptions, 'colour'>> = {},
 ): void {
   const colour = process.stdout.isTTY && !env.NO_COLOR;
   for (const each of plans) {
-    if (colour) sayPainted(each, (plan) => renderPlan(plan, { all, colour, driftOnly }));
-    else sayLines(renderPlan(each, { all, colour, driftOnly }));
+    if (colour) sayPainted(each, (plan) => renderPlan(plan, { ...rest, all, colour }));
+    else sayLines(renderPlan(each, { ...rest, all, colour }));
   }
 }

@@ -45,7 +45,8 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       const { reports, leastExit } = await withScopes(readConfig(command, cli), options, async (context) => {
         const lost = await complainLostData(context.readFleet);
         const made = [];
-        for (const each of context.scopes) made.push(await reconcileOne(each, context, flags, cli));
+        for (const each of context.scopes)
+          made.push(await reconcileOne(each, context, flags, cli, lost === 1));
         await complainUnapplied(context.scopes, context.readFleet);
         return { reports: made, leastExit: lost };
       });
@@ -60,6 +61,7 @@ async function reconcileOne(
   { signal, deps }: CommandContext,
   flags: ReconcileFlags,
   cli: Cli,
+  isDataLost: boolean,
 ): Promise<RunReport> {
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
@@ -83,7 +85,7 @@ async function reconcileOne(
         onWait: () => progress.note('waits for a reconcile that is in progress'),
         confirm: async (plan) => {
           progress.end();
-          if (!flags.json) printPlans([plan], cli);
+          if (!flags.json) printPlans([plan], cli, { isDataLost });
           const question = carryOutQuestion(writesIn(plan));
           return agrees(
             flags,
@@ -107,7 +109,7 @@ async function reconcileOne(
   const { report, plan } = result;
   if (!flags.json) {
     // A plan with changes was printed before the question.
-    if (plan && changesIn(plan) === 0) printPlans([plan], cli);
+    if (plan && changesIn(plan) === 0) printPlans([plan], cli, { isDataLost });
     printReport(name, report);
   }
   return report;

@@ -21,6 +21,8 @@ export interface RenderOptions {
   colour: boolean;
   /** The plan has the entries caused at the platform only. */
   driftOnly?: boolean;
+  /** Redis came back empty: a plan without changes proves nothing. */
+  isDataLost?: boolean;
 }
 
 /** Largest number of lines of a terminal that a plan takes, unless `all` is set. */
@@ -42,7 +44,8 @@ interface Listed {
 }
 
 /** Returns the plan as lines of text: every change, or as many details as fit a screen. */
-export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: RenderOptions): string[] {
+export function renderPlan(plan: Plan, options: RenderOptions): string[] {
+  const { all, colour } = options;
   const paint: Paint = (sign, text) => (colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text);
   const isListable = all || plan.entries.filter(isChange).length <= MOST_LINES;
   // From the most details to the fewest.
@@ -53,19 +56,19 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
   ];
   let lines: string[] = [];
   for (const listed of levels) {
-    lines = renderLevel(plan, listed, driftOnly, paint);
+    lines = renderLevel(plan, listed, options, paint);
     if (all || lines.flatMap((line) => wholeLines(line)).length <= MOST_LINES) break;
   }
   return lines;
 }
 
 /** Returns the plan as lines of text at one level of detail. */
-function renderLevel(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint): string[] {
+function renderLevel(plan: Plan, listed: Listed, options: RenderOptions, paint: Paint): string[] {
   const changes = plan.entries.filter(isChange);
   const others = plan.entries.filter((entry) => !isChange(entry));
   const isShort = !listed.all;
   return [
-    headline(plan, changes, others, driftOnly),
+    headline(plan, changes, others, options),
     `  people: ${coverageText(plan.coverage.users)}`,
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
     ...(listed.changes || changes.length === 0 ? [] : causeLines(changes)),
@@ -84,7 +87,12 @@ function renderLevel(plan: Plan, listed: Listed, driftOnly: boolean, paint: Pain
 }
 
 /** Returns the first line: the counts of the changes, or why there are none. */
-function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDriftOnly: boolean): string {
+function headline(
+  plan: Plan,
+  changes: PlanEntry[],
+  others: PlanEntry[],
+  { driftOnly = false, isDataLost = false }: RenderOptions,
+): string {
   const { connection, target, coverage, exceptions, handover, proof, unknown } = plan;
   const where = `${connection} → ${target}`;
   const work = handoverWords(handover);
@@ -112,7 +120,9 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
     return `${where}: no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + excepted === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
   if (parts.length > 0)
     return `${where}: nothing to write${work === undefined ? '' : ' to accounts and groups'}, but the platform is not as desired: ${parts.join(' and ')}, see below.${also}`;
-  if (isDriftOnly) return `${where}: no changes by others.`;
+  if (isDataLost)
+    return `${where}: no changes are known, because Redis came back empty: accounts of people and groups that were not pushed again are not compared.${also}`;
+  if (driftOnly) return `${where}: no changes by others.`;
   if (work !== undefined) return `${where}: no changes of accounts and groups, but ${work}, see below.`;
   if (handover && handover.problem !== null)
     return `${where}: no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.`;
