@@ -200,3 +200,19 @@ test('apply names the removal of its plan that the guard holds', async () => {
   expect(text).toContain('held: the guard holds 1 change of this run, 1 of 2 in the approval');
   expect(code).toBe(2);
 }, 30_000);
+
+test('apply makes a change that was pushed before the plan → a second apply lists no change, and says that nothing is left to do', async () => {
+  await place.stopApps();
+  await place.start('api');
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'displayName', value: 'Pushed' });
+  await save(1);
+  const first = await apply();
+  expect([first.code, first.text]).toEqual([0, expect.stringContaining('1 change. 1 to update')]);
+  expect(await nameAt(ANN)).toBe('Pushed');
+  const again = await apply();
+  expect([again.code, again.text]).toEqual([
+    0,
+    expect.stringContaining('nothing is left to do of the change of the plan, by what the platform'),
+  ]);
+  expect(again.text).not.toContain('1 to update');
+}, 60_000);

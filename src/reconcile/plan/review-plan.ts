@@ -56,10 +56,16 @@ export async function reviewPlan(
   const now = await verifyAgain(scan, toMark);
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = toMark.filter((entry) => !present.has(essence(entry)));
-  const done = new Set(moved.filter((entry) => isCarriedOut(entry, now)));
+  // A change whose resource was marked before the plan cannot be stale by the platform, but it may be made meanwhile.
+  const marked = plan.entries.filter(isMarked);
+  const pending = await verifyAgain(scan, marked);
+  const done = new Set([
+    ...moved.filter((entry) => isCarriedOut(entry, now)),
+    ...marked.filter((entry) => isCarriedOut(entry, pending)),
+  ]);
   // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
   // the follower is checked by itself.
-  const remaining = new Set(toMark.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
+  const remaining = new Set([...toMark, ...marked].filter((entry) => !done.has(entry)).map(({ ref }) => ref));
   const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
   const followers = plan.entries.filter(
     (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
@@ -69,16 +75,22 @@ export async function reviewPlan(
   // definition exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const finished = new Set([...done, ...followers.filter(isWritten)]);
+  // A pending resource has a sync of its own, so a follower that is still to be written is not stale: both are left.
+  const ofPending = new Set(marked.map(({ ref }) => ref));
+  const unwritten = followers.filter((entry) => !finished.has(entry));
+  const leading = new Set(unwritten.map(({ follows = null }) => follows));
+  for (const entry of marked) if (leading.has(entry.ref)) finished.delete(entry);
   const entries = plan.entries.filter((entry) => !finished.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
   const users = await usersBesides(scan, left);
   const isBehindUser = (entry: PlanEntry): boolean =>
     isChange(entry) && !!entry.member?.ref && users.differing.has(entry.member.ref);
-  const overtaken = await changedSince(scope, plan.entries.filter(isMarked));
+  const overtaken = await changedSince(scope, marked);
   return {
     stale: [
       ...new Set([
-        ...[...moved, ...followers].filter((entry) => !finished.has(entry)),
+        ...moved.filter((entry) => !finished.has(entry)),
+        ...unwritten.filter(({ follows = null }) => !ofPending.has(follows)),
         ...overtaken,
         ...entries.filter(isBehindUser),
       ]),
