@@ -51,9 +51,9 @@ export interface DataDeps {
   clock: Clock;
   /** Time for one query including all polls, milliseconds. */
   timeoutMs: number;
-  /** Options of a client of the data API; `admit` waits for the rate limit of the target. */
   /** Returns whether the time limit passed while a call still waited for the rate limit, a pause or the breaker. */
   isHeldBack: () => boolean;
+  /** Options of a client of the data API; `admit` waits for the rate limit of the target. */
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
