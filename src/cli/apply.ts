@@ -12,6 +12,7 @@ import { counted, total } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { agrees, carryOutQuestion, confirm } from './confirm.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
+import { complainLostData } from './lost-data.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
 import { printPlans } from './plan.ts';
@@ -51,6 +52,7 @@ export function applyCommand(program: Command, cli: Cli): void {
       const plans = parseSaved(readPlan(file));
       const options = { mayWrite: true, deadlineMs: deadlineOf(flags) };
       await withScopes(readConfig(command, cli), options, async (context) => {
+        const lost = await complainLostData(context.readFleet);
         const { reviewed, stale } = await reviewAll(plans, context);
         if (stale.length > 0) {
           complainStale(stale);
@@ -58,7 +60,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           return;
         }
         const reviews = reviewed.map(({ review }) => review);
-        if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli);
+        if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, lost === 1);
         const left = reviews.map((review) => review.left);
         if (!(await isAgreed(left, flags))) {
           cli.exit(1);
@@ -72,7 +74,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           context.readFleet,
         );
         if (flags.json) sayJson(reports);
-        cli.exit(exitCodeOf(reports));
+        cli.exit(exitCodeOf(reports) || lost);
       });
     });
 }
@@ -155,7 +157,12 @@ function complainStale(stale: string[]): void {
  * Prints what is left of saved plans, and of how many changes nothing is left.
  * @param createdAt time at which the plans were saved; undefined: the file holds no plan
  */
-function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cli): void {
+function printLeft(
+  createdAt: string | undefined,
+  reviews: PlanReview[],
+  cli: Cli,
+  isDataLost: boolean,
+): void {
   if (createdAt !== undefined)
     say(`Saved at ${createdAt}; only the resources that it changes were checked for later changes.`);
   // A plan whose changes are all done is not printed.
@@ -163,6 +170,7 @@ function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cl
   printPlans(
     shown.map(({ left }) => left),
     cli,
+    { isDataLost },
   );
   const done = total(reviews.map((review) => review.done));
   if (done > 0 && shown.length > 0)

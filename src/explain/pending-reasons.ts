@@ -36,11 +36,14 @@ export function pendingReasons(facts: ExplainedFacts, summary: string): (string 
 
 /**
  * Returns the breaker or refused key that stops the next call of a pending resource; null: none does. A resource without account or
- * group is made first (POST), which a platform that answers only other methods with 401 does not refuse.
+ * group is looked for and made first (GET, POST), so 401 for other methods alone does not stop it.
  */
 export function stoppingBreaker({ breaker, link }: ExplainedFacts): ExplainedFacts['breaker'] {
   const isOfOthers =
-    breaker?.only && !breaker.open && link.platformId === null && !breaker.only.includes('POST');
+    breaker?.only &&
+    !breaker.open &&
+    link.platformId === null &&
+    !breaker.only.some((method) => method === 'GET' || method === 'POST');
   return isOfOthers ? null : breaker;
 }
 

@@ -118,6 +118,7 @@ export async function lookThrough(
       const { rows } = await forQuery.load({ limit: MOST_ROWS, ...query }, call);
       return { kind: 'rows', query, rows, tookMs: clock.now() - sinceMs };
     } catch (error) {
+      if (isHeldBack()) throw error;
       return failed(error, { query, hasSecret: secret !== undefined });
     }
   }

@@ -216,3 +216,16 @@ test('apply makes a change that was pushed before the plan → a second apply li
   ]);
   expect(again.text).not.toContain('1 to update');
 }, 60_000);
+
+test('somebody undoes a change that was pushed before the plan and that apply made → a second apply asks for a new plan and does not say that nothing is left to do', async () => {
+  await place.stopApps();
+  await place.start('api');
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'displayName', value: 'Pushed' });
+  await save(1);
+  expect((await apply()).code).toBe(0);
+  await rename(ANN, 'Meddled');
+  const { code, text } = await apply();
+  expect(text).toContain('refused, rejected or undone by others since the plan was made: 1; make a new plan');
+  expect(text).not.toContain('nothing is left to do');
+  expect(code).toBe(1);
+}, 60_000);

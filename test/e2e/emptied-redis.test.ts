@@ -28,8 +28,10 @@ test('after Redis came back empty, the reading commands name the loss and what t
   );
   await redis.flushall();
   await eventually('status says so', async () => (await status()).includes('came back empty'), 30_000);
+  const saved = join(commands.folder, 'saved.json');
   for (const [exit, ...command] of [
-    [1, 'plan'],
+    [1, 'plan', '--out', saved],
+    [1, 'apply', saved, '--yes'],
     [1, 'reconcile', '--yes'],
     [4, 'explain', ANN],
     [0, 'exceptions'],

@@ -20,7 +20,7 @@ import { untilApplied, type End } from './until-applied.ts';
  */
 export async function applySaved(
   scope: ReconcileScope,
-  { left: plan, done, awaited }: Pick<PlanReview, 'left' | 'done' | 'awaited'>,
+  { left: plan, done, unmade, awaited }: Pick<PlanReview, 'left' | 'done' | 'unmade' | 'awaited'>,
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy' | 'syncsItself'>,
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
@@ -43,7 +43,7 @@ export async function applySaved(
     const { exceptions } = await scope.outbox.backlog();
     const told =
       end.outcome === 'converged'
-        ? ((await unwrittenAdditions(scope, plan)) ?? endOfApply(plan, noted, { done, isDone }))
+        ? ((await unwrittenAdditions(scope, plan)) ?? endOfApply(plan, noted, { done, unmade, isDone }))
         : end;
     const result = await withHandover(scope, plan, told, { id: plan.id, signal, logger: options.logger });
     return { ...toReport(plan, startedAt, clock.now(), result), exceptions };
@@ -76,19 +76,24 @@ async function unwrittenAdditions({ outbox }: ReconcileScope, { entries }: Plan)
 
 /**
  * Returns the end of a run that applied a saved plan. For an empty plan the end says that nothing was compared.
- * @param was.done number of changes that the review took out of the plan
+ * @param was.done number of changes that the review took out of the plan; `unmade`: see PlanReview
  * @param was.isDone whether no change of the plan was left to write when the run began
  */
 function endOfApply(
   plan: Plan,
   { stale, busy }: MarkedPlan['noted'],
-  was: { done: number; isDone: boolean },
+  was: { done: number; unmade: number; isDone: boolean },
 ): End {
   const moved = stale + busy;
   if (moved > 0)
     return {
       outcome: 'failed',
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
+    };
+  if (was.unmade > 0)
+    return {
+      outcome: 'failed',
+      message: `changes that were refused, rejected or undone by others since the plan was made: ${was.unmade}; make a new plan`,
     };
   const count = was.done + changesIn(plan);
   if (was.isDone && count > 0) {

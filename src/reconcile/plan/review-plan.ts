@@ -33,6 +33,11 @@ export interface PlanReview {
    * ended with it, count too, although no list proved that it is gone.
    */
   done: number;
+  /**
+   * Number of changes that were pending when the plan was made, whose resource was synced since, and that are not made: they were
+   * refused or rejected, or somebody undid them.
+   */
+  unmade: number;
 }
 
 /** Returns the scope of a saved plan. @throws Error if the settings do not have it */
@@ -56,12 +61,13 @@ export async function reviewPlan(
   const now = await verifyAgain(scan, toMark);
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = toMark.filter((entry) => !present.has(essence(entry)));
-  // A change whose resource was marked before the plan cannot be stale by the platform, but it may be made meanwhile.
+  // A change whose resource was marked before the plan is not stale by the platform. It may be made, if the mark is gone.
   const marked = plan.entries.filter(isMarked);
-  const pending = await verifyAgain(scan, marked);
+  const synced = await withoutMark(scope, marked);
+  const seen = await verifyAgain(scan, synced);
   const done = new Set([
     ...moved.filter((entry) => isCarriedOut(entry, now)),
-    ...marked.filter((entry) => isCarriedOut(entry, pending)),
+    ...synced.filter((entry) => isCarriedOut(entry, seen)),
   ]);
   // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
   // the follower is checked by itself.
@@ -75,11 +81,11 @@ export async function reviewPlan(
   // definition exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const finished = new Set([...done, ...followers.filter(isWritten)]);
-  // A pending resource has a sync of its own, so a follower that is still to be written is not stale: both are left.
-  const ofPending = new Set(marked.map(({ ref }) => ref));
-  const unwritten = followers.filter((entry) => !finished.has(entry));
-  const leading = new Set(unwritten.map(({ follows = null }) => follows));
-  for (const entry of marked) if (leading.has(entry.ref)) finished.delete(entry);
+  // The sync of a marked group is still to write a follower, which is not stale then.
+  const unwritten = await withoutMark(
+    scope,
+    followers.filter((entry) => !finished.has(entry)),
+  );
   const entries = plan.entries.filter((entry) => !finished.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
   const users = await usersBesides(scan, left);
@@ -90,7 +96,7 @@ export async function reviewPlan(
     stale: [
       ...new Set([
         ...moved.filter((entry) => !finished.has(entry)),
-        ...unwritten.filter(({ follows = null }) => !ofPending.has(follows)),
+        ...unwritten,
         ...overtaken,
         ...entries.filter(isBehindUser),
       ]),
@@ -99,7 +105,15 @@ export async function reviewPlan(
     left,
     awaited: users.equal,
     done: changesIn(plan) - changesIn(left),
+    unmade: synced.filter((entry) => entry.ref && seen.has(entry.ref) && !done.has(entry)).length,
   };
+}
+
+/** Returns the entries whose resource has no mark now. */
+async function withoutMark({ drifts }: ReconcileScope, entries: readonly PlanEntry[]): Promise<PlanEntry[]> {
+  const refs = [...new Set(entries.flatMap(({ ref }) => ref ?? []))];
+  const marked = new Set<Ref | null>(await drifts.stillMarked(refs));
+  return entries.filter(({ ref }) => !marked.has(ref));
 }
 
 /**
