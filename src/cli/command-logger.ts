@@ -22,7 +22,10 @@ export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
     },
   });
 
-/** Returns the message of a log line, with the ref of the resource and the reason if it has them; undefined for events that the command reports itself. */
+/**
+ * Returns the message of a log line, with the ref of the resource and the reason if it has them; undefined for events that the
+ * command reports itself.
+ */
 function logText(line: string): string | undefined {
   const entry = JSON.parse(line) as {
     msg?: string;

@@ -112,8 +112,8 @@ export async function reportUnknown(error: unknown): Promise<number | undefined>
 }
 
 /**
- * Returns the message about an unknown name. It tells of a loss or a restore of the stored data, and names the links of a connection
- * or target that left the settings, because such a person or group may still have access.
+ * Returns the message about an unknown name. It names the links of a connection or target that left the settings, because such a
+ * person or group may still have access; without such links it tells of a loss or a restore of the stored data.
  */
 async function unknownText({ text, place }: UnknownResource): Promise<string> {
   return withStore(place.config, async (states, store) => {

@@ -134,8 +134,8 @@ function withTextIds(record: OpenObject, names: readonly string[]): OpenObject {
 const DASHBOARD_IDS = ['id', 'deploymentId', 'workbookId', 'versionId', 'createdBy'];
 
 /**
- * Returns the dashboards of a workspace item. The ids of the published dashboard and of its snapshots become text; snapshots that are
- * no objects are left out. All else is as the platform sends it, and is not checked.
+ * Returns the dashboards of a workspace item. The ids of the published dashboard and of its snapshots become text; snapshots that
+ * are no objects are left out. All else is as the platform sends it, and is not checked.
  */
 export function readDashboards(item: Readonly<OpenObject>): WorkbookDashboards {
   const { dashboardDraft, dashboardPublished, publishedDashboard } = item;

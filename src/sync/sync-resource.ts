@@ -61,7 +61,7 @@ export async function syncResource(
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
     const fields = { ref, request: work.request, reason: error.message };
-    deps.logger.info(fields, 'sync without its lease ended, the next one goes on');
+    deps.logger.info(fields, 'the sync ended, because it lost its lease: the next one goes on');
   } finally {
     clearInterval(keepAlive);
     // A first argument ends the span as failed.

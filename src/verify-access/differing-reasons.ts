@@ -18,7 +18,8 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
  * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
- * or waiting groups, the policy of the target, and a hold of the target. Without a known cause the text names the command that tells more.
+ * or waiting groups, the policy of the target, and a hold of the target. Without a known cause the text names the command that
+ * tells more.
  */
 export function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked, hold } = facts;

@@ -23,7 +23,7 @@ import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
 export interface AccessDeps {
-  /** Called with a sentence when a call waits before it is sent; absent: nobody is told. */
+  /** Called with a sentence when a call waits before it is sent, such as for the rate limit. */
   tell?: (text: string) => void;
   /** Every connection with each of its targets. */
   scopes: readonly ReconcileScope[];

@@ -1,5 +1,6 @@
 // Tests that forget counts the account of a person whose link was dropped before the source deleted the person.
 import '../support/load-modules.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import type { TestSettings } from '../support/settings.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -23,10 +24,8 @@ async function dropLinkAndDelete(): Promise<void> {
   expect((await place.idp.send('DELETE', `/Users/${bob}`)).status).toBe(204);
 }
 
-const forget = async (...flags: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run('forget', `User:${bob}`, '--yes', ...flags);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
+const forget = (...flags: string[]) => outcome('forget', `User:${bob}`, '--yes', ...flags);
 const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.scimId ?? '';
 
 test('a leaver whose link was dropped is still in a group → forget --leave-account names the group in which the account stays', async () => {

@@ -1,6 +1,7 @@
 // Tests that forget tells the present state of the account at the platform, and not only what the bridge wrote last.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -16,10 +17,8 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-const forget = async (...flags: string[]): Promise<[code: number, text: string]> => {
-  const { code, text } = await place.commands.run('forget', `User:${bob}`, '--yes', ...flags);
-  return [code, text.replaceAll(/\s+/g, ' ')];
-};
+const { outcome } = commandsAt(() => place);
+const forget = (...flags: string[]) => outcome('forget', `User:${bob}`, '--yes', ...flags);
 const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.scimId ?? '';
 const open = async (): Promise<void> =>
   byHand(place, 'PATCH', `/Users/${await scimId()}`, { op: 'replace', path: 'active', value: true });

@@ -7,14 +7,23 @@ const ANN = 'ann@acme.example';
 let place: Place;
 afterEach(() => place.stop());
 
-test('links forget of a protected person leaves account and groups, also after the person is deleted at the source', async () => {
+const protect = (...names: string[]): Promise<void> =>
+  place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: names };
+  });
+
+/** Creates a place with the protected person ANN in the group crew. @returns the id of the person */
+async function openWithProtected(): Promise<string> {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);
   await place.idp.createGroup('crew', [ann]);
   await place.idle();
-  await place.change(({ targets: { main } }) => {
-    main.users = { ...(main.users as object), protected: [ANN] };
-  });
+  await protect(ANN);
+  return ann;
+}
+
+test('links forget of a protected person leaves account and groups, also after the person is deleted at the source', async () => {
+  const ann = await openWithProtected();
   const order = async (...words: string[]): Promise<void> => {
     const { code, text } = await place.commands.run('links', 'forget', ...words);
     expect([code, text]).toEqual([0, expect.stringContaining('Forgotten')]);
@@ -33,20 +42,12 @@ test('links forget of a protected person leaves account and groups, also after t
 }, 60_000);
 
 test('links forget of a protected person, who is then deleted at the source → a reconcile after the protection ended closes the account', async () => {
-  place = await openPlace({});
-  const ann = await place.idp.createUser(ANN);
-  await place.idp.createGroup('crew', [ann]);
-  await place.idle();
-  await place.change(({ targets: { main } }) => {
-    main.users = { ...(main.users as object), protected: [ANN] };
-  });
+  const ann = await openWithProtected();
   expect((await place.commands.run('links', 'forget', ANN)).code).toBe(0);
   await place.idle();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
-  await place.change(({ targets: { main } }) => {
-    main.users = { ...(main.users as object), protected: [] };
-  });
+  await protect();
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   expect(await place.platform.user(ANN)).toMatchObject({ active: false, groups: [] });

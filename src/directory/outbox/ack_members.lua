@@ -13,11 +13,13 @@
 --                              found since the caller looked, or a sync of the user is to come, which may find it
 --        'left'    both        the policy leaves them out: cleared. Additions that were never sent stay in `unsentMembers`
 --        'moot'    removals    there is nothing to remove: end with the guard's decisions about them
---      After 'unseen', 'sought' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the platform tells
---      times of change
+--      After 'unseen', 'sought' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the
+--      platform tells times of change
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups, sought_account
+-- The sign that replaces the one of a removal; none: the pending membership is cleared.
 local SIGN_AFTER = { kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL, sought = UNCONFIRMED_REMOVAL }
+local READS_MEMBERS_NEXT = { unseen = true, sought = true, left = true }
 
 -- Returns whether the removal stays pending, because the account of the user was found or may be found by a sync to come. Judged in
 -- this script, because a sync that links the account makes only unconfirmed removals pending again (lua/resume_unconfirmed.lua).
@@ -35,10 +37,8 @@ redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
--- The sign that replaces the one of a removal; nil: the pending membership is cleared.
 local new_sign = nil
 if is_removal then new_sign = SIGN_AFTER[p.ending] end
-local READS_MEMBERS_NEXT = { unseen = true, sought = true, left = true }
 if READS_MEMBERS_NEXT[p.ending] then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 if p.sign == TO_ADD then
   call_with('SREM', key('takenOutMembers', p.target .. ':' .. p.group), p.users)

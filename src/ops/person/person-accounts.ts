@@ -55,8 +55,8 @@ export async function addLinks(
 }
 
 /**
- * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count only
- * while the platform has them.
+ * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count
+ * only while the platform has them.
  */
 export async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: LookAtAccount): Promise<void> {
   const { desired, accounts, platformIds } = person;
@@ -84,13 +84,13 @@ async function readLink(person: ForgettablePerson, target: string, ref: Ref): Pr
   return link;
 }
 
-/** Returns whether the person has an account by the link, or may have one: the link was dropped, or the answer to a create was lost. */
+/** Returns whether the link has an account, or there may be one: the link was dropped, or a create got no answer. */
 const mayHaveAccount = ({ id, mayExist, tried }: Link): boolean => (id ?? mayExist ?? tried) !== undefined;
 
 /** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */
 const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExist?.id;
 
-/** Returns the state of an account. @param seen at the platform; undefined: there is no account, or no such target in the settings */
+/** @param seen state at the platform; undefined: there is no account, or no such target in the settings */
 function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
   const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
   const state = seen ?? (mayBeOpen ? 'active' : 'closed');

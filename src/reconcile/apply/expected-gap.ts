@@ -39,7 +39,7 @@ export function expectedGapMs(schedule: string | null): number | null {
   }
 }
 
-/** Returns the next runs of a pattern, Unix milliseconds: `count` and one more, so that the gap behind the last one is among them. */
+/** Returns the next `count` runs of a pattern, and the one after them, which ends the last gap; Unix milliseconds. */
 function nextRuns(pattern: string, count: number): number[] {
   const task = cron.createTask(pattern, () => undefined, { timezone: 'UTC' });
   const runs = task.getNextRuns(count + 1).map(Number);

@@ -39,8 +39,8 @@ export interface RunResult {
 }
 
 /**
- * Largest number of passes of a run, the first included. A pass may leave resources out after a repair (`isWhole` in apply-plan.ts),
- * which the next pass handles; what remains after the last one is left to the next run.
+ * Largest number of passes of a run, the first included. After a repair a pass may leave resources out (`isWhole` in
+ * apply-plan.ts), which the next pass handles; what remains after the last one is left to the next run.
  */
 const MOST_PASSES = 4;
 

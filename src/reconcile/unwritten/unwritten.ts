@@ -25,8 +25,8 @@ import {
 export const HELD_BY_GUARD =
   'held by the guard until an operator decides or the approval expires: see scim-bridge approvals list';
 /**
- * Reasons of entries that no sync writes, by cause. An entry has no other field for its cause, so `isOfDecision` and `becomesPending`
- * recognise it by these texts and those of WAITS: with a new text, look at both.
+ * Reasons of entries that no sync writes, by cause. An entry has no other field for its cause, so `isOfDecision` and
+ * `becomesPending` recognise it by these texts and those of WAITS: with a new text, look at both.
  */
 const REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',

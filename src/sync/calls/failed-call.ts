@@ -37,7 +37,7 @@ const WITHOUT_VALUE: ReadonlyMap<string, NonNullable<Condition['write']>> = new 
   ['remove members', 'members'],
 ]);
 
-/** Converts the error of a sync to its outcome. @throws LeaseLost, failures of Redis, and errors that are no failure of the platform */
+/** Converts the error of a sync to its outcome. @throws LeaseLost, failures of Redis, and errors in the program */
 export async function outcomeOfError(
   context: SyncContext,
   error: unknown,

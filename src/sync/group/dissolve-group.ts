@@ -92,8 +92,8 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
 }
 
 /**
- * Ends the sync of a group without a known platform group. The outcome `synced` means that the policy removes no member. The pending
- * memberships are dropped then, because users wait for the removals among them.
+ * Ends the sync of a group without a known platform group. The outcome `synced` means that the policy removes no member. The
+ * pending memberships are dropped then, because users wait for the removals among them.
  */
 async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
   const { outbox, work } = context;

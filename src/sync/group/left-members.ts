@@ -1,8 +1,8 @@
 // Keeps a list (`leavers` in the link) of members whom the source removed from a group while the group is out of scope or its
 // policy forbids removals. They are removed when the settings allow it. The list has three states:
-// - entries: these users have left, and may still be members at the platform.
-// - `[]`, or absent while the group is in scope: nobody has left.
-// - absent while the group is out of scope (`departed`): too many have left to list them (MOST_OUT_OF_SCOPE).
+// - with entries: these users have left, and may still be members at the platform.
+// - empty; or, for a group in scope, absent: no user has left.
+// - for a group out of scope (`departed`), absent: more users have left than are listed (MOST_OUT_OF_SCOPE).
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';

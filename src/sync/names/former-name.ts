@@ -77,7 +77,8 @@ export async function askForFormerName(
 }
 
 /**
- * Returns whether the userName of a leaver's account is a former one, which the sync of the leaver gives up once the account is closed.
+ * Returns whether the userName of a leaver's account is a former one, which the sync of the leaver gives up when the account is
+ * closed.
  * @param account `hasFormerName` and `basis` as in the link, which count if the leaver has no record
  */
 export async function isFormerName(
