@@ -9,6 +9,7 @@ export interface PlatformUser {
   displayName: string | null;
   active: boolean;
   attributes: Record<string, unknown>;
+  /** The names of the groups; `user` sorts them, because the order is the one in which the groups were made. */
   groups: string[];
   roles: string[];
 }
@@ -56,7 +57,10 @@ export function createPlatformView(controlUrl: string): PlatformView {
     control,
     state,
     requests,
-    user: async (userName) => (await state()).users.find((user) => user.userName === userName),
+    user: async (userName) => {
+      const found = (await state()).users.find((user) => user.userName === userName);
+      return found && { ...found, groups: found.groups.toSorted() };
+    },
     group: async (displayName) => (await state()).groups.find((group) => group.displayName === displayName),
     writes: async () => (await requests()).filter(({ method }) => method !== 'GET'),
     forgetRequests: () => control('DELETE', '/requests'),
