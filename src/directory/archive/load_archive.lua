@@ -1,6 +1,6 @@
 -- Restores one line of a backup (ArchiveLine in archive.ts). Derived data (indexes, reverse links, groups of each user) is
 -- rebuilt from it, so that a backup that was taken during pushes still gives consistent data.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { family (of the line: users, groups, tombstones, order, members, unresolved, links, pendingMembers; withoutOrder: the
 --        items are ids that get a place if they have none; plain: a key that is restored as it was),
 --        id (the group of members, unresolved and pendingMembers; the kind of order and withoutOrder), target,
@@ -9,7 +9,9 @@
 --        key and type (only of plain) }
 -- RETURN {"loaded", number of restored items, number of items left out}. An item is left out if the user or group that it
 --        refers to is not restored, or if a newer record has the same name.
--- NEEDS archive_items
+-- NEEDS keys (key, p), archive_items (load_link, load_member, load_place, load_plain, load_sign)
+-- NEEDS archive_records (count_item, dropped, load_record, load_tombstone, loaded), numbers (next_number)
+-- NEEDS references (add_unresolved)
 -- count_item counts an item in `loaded`, or with false in `dropped` (lua/archive_records.lua).
 for _, item in ipairs(p.items) do
   -- `name`: id, ref or member value; nil for an item that is a text.

@@ -1,11 +1,12 @@
 -- Stores the beat of one process, its sign of life every five seconds. Removes processes that were silent for too long, and
 -- silent ones that this process replaces. `processes` has the last beat of each process, `lastBeats` that of each duty. A beat
 -- is its time in Unix milliseconds, a space, and the facts of the process as JSON.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { id (of the process), duties (of this process, such as worker: fleet-store.ts),
 --        silentMs (a process without a beat for this time counts as silent), forgetMs (and is removed after this time),
 --        most (number of stored processes) }, then the facts of the process as JSON (ProcessFacts in fleet-store.ts)
 -- RETURN {"noted"} | {"differ"}: noted, and another process has other rules | {"full"}: too many other processes are stored
+-- NEEDS keys (clock, key, p, texts)
 local processes, now = key('processes'), clock()
 local stored, own_facts = string.format('%d %s', now, texts[1]), cjson.decode(texts[1])
 for _, duty in ipairs(p.duties) do redis.call('HSET', key('lastBeats'), duty, stored) end

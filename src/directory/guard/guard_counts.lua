@@ -1,11 +1,12 @@
 -- Returns the guard's counts of a target, and the totals that its percentages refer to.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, windowMs (duration of the guard's window), kinds }
 -- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}
 --        users, groups: with those that were deleted within the window
 --        used: allowed within the window without an approval, whether or not the write succeeded
 --        waiting: accepted deactivations that no sync has asked the guard for yet, without those in `used`; 0 for other kinds
 --        held: waiting for a decision; approved: not written yet; rejected: by a rejection that is in force
+-- NEEDS keys (clock, key, p)
 local now = clock()
 -- Returns the number of stored resources and of those that were deleted within the window (`gone`: ids by time).
 local function population(family, kind)

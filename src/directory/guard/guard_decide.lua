@@ -1,6 +1,6 @@
 -- Stores an operator's decision about held changes with its audit entry, and notes what guard_move has to move. A rejected
 -- change can still be approved by the id of its approval.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, kinds, serial (number of the open approval; the changes held under it have larger places),
 --        upTo (largest place in the list that was shown; place: score of a held change), source: guardHeld|guardRejected,
 --        ranges: [[from, to]] (first and last scores of the list),
@@ -14,7 +14,7 @@
 --        | {"expired"}: the approval is too old | {"unknown"}: there is no such approval, or nothing of the rejection is left
 --        | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
--- NEEDS guard, log, numbers
+-- NEEDS keys (clock, key, p), guard (guard_refusal), log (write_chained), numbers (next_number)
 local now = clock()
 -- What a decision still has to move; guard_move.lua ends it.
 local deciding = key('guardDeciding', p.target)

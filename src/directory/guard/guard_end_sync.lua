@@ -1,10 +1,11 @@
 -- Ends a sync for the guard: removes one portion of the held, approved and rejected changes of its resource that the sync did
 -- not want any more, because they are written or no longer desired.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], ref, entries: ['kind subject'] (of lua/guard_items.lua; this sync did not want them),
 --        isGone (the resource is gone at the source and the platform) }
 -- RETURN {"ended", number of removed entries}
--- NEEDS guard_items, pending_groups
+-- NEEDS keys (key, p), guard_items (drop_item, guard_close), pending_groups (set_pending)
+-- NEEDS signs (KEPT_REMOVAL, UNCONFIRMED_REMOVAL)
 local dropped = 0
 for _, entry in ipairs(p.entries) do
   local kind, subject = string.match(entry, '^(%S+) (.*)$')

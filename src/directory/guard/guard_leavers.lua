@@ -1,11 +1,11 @@
 -- Returns for each member whom a group is to lose whether the removal is decided together with the deactivation of the member's
 -- account, so that a leaver needs one decision and not one for each group.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, users (their ids) }
 -- RETURN {"decisions", [stays | follows | rejected | waits]}: `stays`: no deactivation is pending, or that of an inactive user was
 --        rejected, so the removal needs a decision of its own; `follows`: the deactivation is held; `rejected`: that of a deleted
 --        user was rejected, so the membership stays with the account; `waits`: no sync has asked the guard for it yet
--- NEEDS heads
+-- NEEDS keys (clock, key, p), heads (parse_head)
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local of_kind = p.target .. ':deactivate'

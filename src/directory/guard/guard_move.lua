@@ -4,10 +4,12 @@
 -- the account of a deleted user (guard_leavers.lua), is pending again.
 -- The last portion makes resources due that wait for a held change, stores how many changes were moved, and deletes
 -- guardDeciding.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
 -- RETURN {"moved", 1 when more changes are to be moved, else 0}
--- NEEDS decided_requests, exceptions, guard_exceptions, guard_items, kept_removals, marks, put_off
+-- NEEDS keys (DEACTIVATION, EDIT, key, p), decided_requests (request_of), exceptions (set_exception)
+-- NEEDS guard_exceptions (exception_of), guard_items (guard_close), kept_removals (resume_removals), marks (mark)
+-- NEEDS pending_groups (set_removal), put_off (make_put_off_due), signs (TO_REMOVE)
 
 -- The last decision as guard_decide.lua stored it: action approve|reject|withdraw; source, the family from which the changes
 -- are moved; number of the decision; ranges of scores in the source, [[from, to]] as JSON; choice, the id of the list of chosen

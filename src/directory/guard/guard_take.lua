@@ -1,6 +1,6 @@
 -- Judges destructive writes before a sync sends them. Allowed ones are counted, the others are held for approval. A sync with
 -- many writes calls this script in portions.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, items: [[kind, ref, subject or '']] (lua/guard_items.lua),
 --        allowances: { kind: largest number within the window, -1: hold all }, windowMs (duration of the window),
 --        expiryMs (of an approval without a decision), whole (all items without an earlier verdict are allowed, or none),
@@ -11,7 +11,7 @@
 -- RETURN {"judged", [allowed|held|heldAgain|rejected of each item]}; heldAgain: held anew, because an earlier approval or hold of
 --          the item has expired
 --        | {"counted", [items of each of `kinds` without an earlier verdict], held|rejected: verdict of an item, or ''}
--- NEEDS exceptions, guard_hold
+-- NEEDS keys (clock, key, p), exceptions (set_exception), guard_hold (hold, open_approval)
 local now = clock()
 -- The open approval: a hash with serial (changes held under it have larger places), opened, and expires.
 local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)

@@ -1,8 +1,9 @@
 -- Ends the hold of an operator, or the one because of another tenant. The hold may have been replaced since the caller read it,
 -- so its holder is checked here. Relays are notified.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, tenant (true: the hold because of another tenant) }
 -- RETURN {"released"} | {"operator"}: the operator's hold that was kept beside is in force again | {"none"}: no such hold
+-- NEEDS keys (key, p)
 local hold = key('hold', p.target)
 local stored = redis.call('GET', hold)
 local order = stored and cjson.decode(stored)

@@ -2,11 +2,12 @@
 -- for each range (last hour, day, month). A ring is a hash with a fixed number of slots; a slot is one step of time, with the
 -- number time / step. It is stored at the place slot number modulo number of slots, as 'slot number,value,value', one value for
 -- each column. A place with an older slot number is overwritten.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { rings: [{ name (kind.name), columnTypes: of each column "count" (of events) or "level" (a present number) }],
 --        ranges: [{ name, stepMs, slots (their number) }], pauseMs (between two reads of the levels) }, then for each ring its
 --        values by column, separated by commas; an absent value is empty
 -- RETURN {"noted", 1: the caller reads the levels (backlog, dead letters and so on: slots.ts) for the whole fleet | 0}
+-- NEEDS keys (clock, key, p, texts)
 local now = clock()
 
 -- Returns the parts of a text between commas.

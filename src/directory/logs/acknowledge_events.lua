@@ -1,9 +1,10 @@
 -- Removes security events that the receiver has taken from the stream `events`. Refused ones are kept in `eventsRefused` for
 -- the operator. `eventCounts` counts both.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { delivered: [entry id], refused: [{ id (of the entry), err and description (of the receiver, RFC 8935 §2.4) }],
 --        mostRefused (number of kept refused events) }
 -- RETURN {"acknowledged", number delivered, number refused}; unknown ids are ignored
+-- NEEDS keys (key, p)
 local stream, counts = key('events'), key('eventCounts')
 local delivered, refused = 0, 0
 for _, id in ipairs(p.delivered) do delivered = delivered + redis.call('XDEL', stream, id) end

@@ -1,9 +1,10 @@
 -- Deletes security events that are too old, and returns the state of their stream. Each call with maxAgeMs renews the expiry of
 -- the keys, so that Redis deletes them after events are switched off.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { maxAgeMs (of an event that is not delivered; absent: delete nothing) }
 -- RETURN {"read", number of pending events, age of the oldest one in ms, number of stored refused events,
 --        [name, value, ...] of `eventCounts`: delivered, refused, dropped (deleted undelivered), and the last delivery error}
+-- NEEDS keys (clock, key, p)
 local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
 if p.maxAgeMs then
   -- An entry id begins with the time of the entry in Unix milliseconds.

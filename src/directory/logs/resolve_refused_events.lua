@@ -1,7 +1,8 @@
 -- Empties the list of security events that the receiver refused, by order of an operator.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { retry (true: each event is appended to the stream of events again; false: it is dropped) }
 -- RETURN {"done", number of events}
+-- NEEDS keys (key, p)
 local refusals = key('eventsRefused')
 local found = redis.call('XRANGE', refusals, '-', '+')
 for _, entry in ipairs(found) do

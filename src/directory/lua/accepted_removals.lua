@@ -1,4 +1,5 @@
--- Counts deactivations that a push has accepted, so that the guard knows them before their syncs ask it. `key`: keys.lua.
+-- Counts deactivations that a push has accepted, so that the guard knows them before their syncs ask it.
+-- NEEDS keys (key)
 
 -- Returns whether the account of a user may be active. In the text of a link `id` is the platform id, `c.a` the `active` that
 -- was written last, and `unsure` has the names of values whose write was not confirmed (link.ts).

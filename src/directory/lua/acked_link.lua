@@ -1,5 +1,5 @@
--- Stores the link of a resource whose sync ends. `key`: keys.lua; `p`: the arguments of ack_dirty.lua.
--- NEEDS links
+-- Stores the link of a resource whose sync ends. `p`: the arguments of ack_dirty.lua.
+-- NEEDS keys (key, p), links (keep_reverse_link, unlink)
 
 -- Stores the text of the link (link.ts), or removes the link (`p.forget`).
 local function store_link(link_text)

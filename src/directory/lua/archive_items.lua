@@ -1,6 +1,6 @@
 -- Functions that store one item of a backup line and build its derived data. Each reads the line from `p` (load_archive.lua),
--- and returns whether the item was stored. `key` and `p`: keys.lua.
--- NEEDS archive_records
+-- and returns whether the item was stored.
+-- NEEDS keys (key, p), indexes (add_lookup), member_sum (count_members), signs (is_unmanaged)
 
 -- Stores the place of a resource in the order of creation. `p.id`: kind.
 local function load_place(id, place)

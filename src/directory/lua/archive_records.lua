@@ -1,5 +1,5 @@
--- Stores the records and tombstones of a backup, with their index entries. `family`: `users` or `groups`. `key`: keys.lua.
--- NEEDS references
+-- Stores the records and tombstones of a backup, with their index entries. `family`: `users` or `groups`.
+-- NEEDS keys (key), entries (entries_of), indexes (add_entries, drop_entries, holder_of_another), records (parse)
 
 -- Numbers of stored items, and of items that were left out or replaced by a newer one.
 local loaded, dropped = 0, 0

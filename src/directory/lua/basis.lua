@@ -3,8 +3,7 @@
 -- was lost.
 -- `stored`: the record, whose first word is the version; false: deleted, which counts as version 0. `rules_read_groups`:
 -- whether mapping rules read the groups of users, so that a new group or a new name of a group changes what is desired.
--- `key`: keys.lua.
--- NEEDS groups
+-- NEEDS keys (key), groups (groups_of)
 local function basis_of(kind, id, stored, rules_read_groups)
   local version = stored and string.match(stored, '^%d+') or '0'
   if kind ~= 'User' or not rules_read_groups then return version end

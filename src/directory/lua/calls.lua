@@ -1,5 +1,5 @@
--- Runs a script once for each call of a batch, each with its own arguments and reply. `p`: keys.lua.
--- NEEDS errors
+-- Runs a script once for each call of a batch, each with its own arguments and reply.
+-- NEEDS keys (p, texts), errors (answer_all, message_of)
 -- The last decoded arguments and their text. Equal arguments of several calls are decoded once; `p` of each call reads them
 -- through a metatable, so that a call can change its own `p` only.
 local shared, shared_text

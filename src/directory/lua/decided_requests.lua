@@ -1,5 +1,5 @@
--- Chooses the correlation id under which the sync of a decided change logs its writes. `key`: keys.lua.
--- NEEDS marks
+-- Chooses the correlation id under which the sync of a decided change logs its writes.
+-- NEEDS keys (key), mark_texts (NO_REQUEST)
 
 -- Returns the correlation id of the mark that a decision sets. An approval puts its own id (`request`) there if it alone causes the
 -- writes. After a rejection or a withdrawal the mark keeps its id. When changes of both an approval and a withdrawal share the mark,

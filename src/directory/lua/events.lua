@@ -1,6 +1,6 @@
 -- Adds the security event of a change (RFC 9967) to the stream `events` (ADR 0015). `p.events` is set only for connections with
 -- events: { method of the request (put|patch), most (number of stored events), externalIds (whether events contain them) }.
--- `key` and `p`: keys.lua.
+-- NEEDS keys (key, p)
 
 -- Returns whether two decoded JSON values are equal.
 local function same(one, other)

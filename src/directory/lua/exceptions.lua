@@ -1,6 +1,6 @@
 -- Keeps the lists of exceptions: resources that differ from the desired state until a person acts. `exceptionReasons:<target>`
 -- has the reason of each ref, and `exceptions:<target>:<reason>` the refs of a reason by time (exceptions.ts).
--- `key`: keys.lua.
+-- NEEDS keys (key)
 
 -- Moves a ref to the list of `reason`, with the time `since`; without a reason, takes it out of its list. A ref that stays in
 -- its list keeps its time.

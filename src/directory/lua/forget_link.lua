@@ -1,6 +1,5 @@
 -- Deletes the link of a resource to a platform id, and marks the resource, so that its next sync looks the account or group up.
--- `key`: keys.lua.
--- NEEDS exceptions, links, marks
+-- NEEDS keys (EDIT, key, p), exceptions (set_exception), links (unlink), marks (mark)
 
 -- Returns whether the resource was linked to this platform id, or may have it (`mayExist` and `tried` of link.ts; '' for an unknown
 -- id); if not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may

@@ -1,5 +1,5 @@
--- Increases versions of groups. `key` and `p`: keys.lua.
--- NEEDS records
+-- Increases versions of groups.
+-- NEEDS keys (key, p), records (parse, store)
 
 -- Increases the version of a stored group whose members changed, and emits the event; the stored text has no members, so it
 -- stays the same.
@@ -10,7 +10,7 @@ local function raise_version(group)
   record.version = record.version + 1
   store('groups', group, record)
   if p.events then
-    -- NEEDS events
+    -- NEEDS events (emit_event)
     emit_event('Group', group, record, { text = record.text, method = 'patch', members = true })
   end
 end

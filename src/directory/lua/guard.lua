@@ -1,5 +1,5 @@
 -- Notes deletions for the guard's percentages, and checks whether an approval can still be decided.
--- `key`, `clock` and `p`: keys.lua.
+-- NEEDS keys (clock, key, p)
 
 -- Notes a deleted resource in `gone:<kind>`, ids by time of deletion. For the time of the guard's window it still counts in the
 -- total that the guard's percentages refer to (guard_counts.lua), so that a mass deletion does not shrink that total. The entry

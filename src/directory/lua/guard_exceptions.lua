@@ -1,4 +1,5 @@
--- Tells which exception the held and rejected changes of a resource make. `key` and `clock`: keys.lua.
+-- Tells which exception the held and rejected changes of a resource make.
+-- NEEDS keys (clock, key)
 
 -- Most changes of a resource that are read.
 local MOST_READ = 1000

@@ -1,5 +1,5 @@
--- Holds destructive changes for approval. `key` and `clock`: keys.lua.
--- NEEDS exceptions, marks, numbers
+-- Holds destructive changes for approval.
+-- NEEDS keys (clock, EDIT, key), exceptions (set_exception), marks (requeue), numbers (next_number)
 
 -- Opens an approval. Returns its serial, and the time at which it expires (number). Changes that are held under it get places
 -- (scores) above the serial.

@@ -1,7 +1,7 @@
 -- Ends held, approved and rejected changes. A change has a kind, the ref of its resource, and a subject: the removed member or
 -- the cleared attribute, '' for other kinds. `guardHeld`, `guardApproved` and `guardRejected` have 'ref' or 'ref subject' for
--- each kind; `guardItems` has 'kind subject' for each ref. `key`: keys.lua.
--- NEEDS exceptions
+-- each kind; `guardItems` has 'kind subject' for each ref.
+-- NEEDS keys (key), exceptions (set_exception)
 
 -- Closes the open approval of a target when no change is held. The kinds are those of guard/judge.ts.
 local function guard_close(target)

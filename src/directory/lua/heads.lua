@@ -2,7 +2,8 @@
 -- 'version created modified state checksum entries': times in Unix milliseconds; state `active` or `inactive` (a group is
 -- always `active`); entries, the index entries as JSON (entries.lua), so that a writer knows which entries to remove without
 -- decoding the text. The checksum, the first 12 hex digits of a SHA-1 over state, entries and text (records.ts computes the
--- same), shows a damaged record. `p`: keys.lua.
+-- same), shows a damaged record.
+-- NEEDS keys (p)
 
 -- Returns the fields of a record and the position of its text, which is long and is copied only when needed. A record that
 -- cannot be parsed gets the state 'damaged', the time `p.now`, no index entries, and '-', which no checksum is.

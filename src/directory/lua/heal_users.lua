@@ -1,6 +1,6 @@
 -- Adds new users to the groups that wait for them, and emits the events of these users. A reference is a member value that a
--- group got before its user was stored (references.lua). `key` and `p`: keys.lua.
--- NEEDS named_groups, records, references, events
+-- group got before its user was stored (references.lua).
+-- NEEDS keys (key, p), entries (SHARED), events (emit_event), named_groups (named_groups_of), records (parse), references (heal)
 
 -- Returns the keys of references to the user in `p`. `indexes`: columns of ARGV, one for each index (index_columns.lua), in which each
 -- value is followed by the ids of its users, joined by commas.

@@ -1,6 +1,6 @@
 -- Wakes resources that wait for the name or account of another one. `heirs` (keys.ts) has them by the ref of the holder; a lost
--- entry only delays them until their next attempt (sync/names/succession.ts). `key` and `clock`: keys.lua.
--- NEEDS marks
+-- entry only delays them until their next attempt (sync/names/succession.ts).
+-- NEEDS keys (clock, EDIT, key), marks (mark_at, requeue)
 
 -- Notes that a resource waits for the name or account of `holder`.
 local function note_heir(target, holder, heir)

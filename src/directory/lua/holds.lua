@@ -2,6 +2,7 @@
 -- their next step. `hold:<target>` has the order as JSON: since, by, note. If an operator and a reconcile run hold the target, the
 -- hold of the run is in force, because a release by the operator would let syncs write to the other tenant. The order then keeps
 -- name and note of the operator in `operator` and `operatorNote`.
+-- NEEDS keys (clock, key)
 
 -- Number of leases that one command deletes: one command for many costs less than many commands.
 local LEASES_AT_ONCE = 1000

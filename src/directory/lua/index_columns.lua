@@ -1,6 +1,7 @@
 -- Reads the index entries of new users, and finds the values that other users have. The entries are in columns, one for each
 -- family of entries.lua: a value, the id of its user, the next value, and so on. In a family of LOOKUPS several users may have the
--- value, so their ids are joined by commas. `key`: keys.lua; `with_room`, `call_with`: spread.lua.
+-- value, so their ids are joined by commas.
+-- NEEDS keys (key), entries (FAMILIES, LOOKUPS, SHARED), spread (call_with, with_room)
 
 -- Reply of a refused batch: 'refused', then id and reason of each refused user; and the ids that it contains.
 local refusals, is_refused = { 'refused' }, {}

@@ -1,6 +1,6 @@
 -- Adds and removes index entries of resources, and finds the holder of a value. An entry is [family, value] (entries.lua). The
--- id of the holder is stored under the value; in a family of LOOKUPS several ids may be, joined by commas. `key`: keys.lua.
--- NEEDS entries
+-- id of the holder is stored under the value; in a family of LOOKUPS several ids may be, joined by commas.
+-- NEEDS keys (key), entries (family_of, LOOKUPS)
 
 -- Returns family and holder of the first entry that another resource holds; nothing if there is none.
 local function holder_of_another(entries, id)

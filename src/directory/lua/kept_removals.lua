@@ -1,5 +1,5 @@
--- Ends what the rejection of a closing keeps. `key`: keys.lua.
--- NEEDS pending_groups, signs
+-- Ends what the rejection of a closing keeps.
+-- NEEDS keys (key), pending_groups (set_removal), signs (KEPT_REMOVAL, TO_REMOVE)
 
 -- Makes the removals of a user pending again that were kept with the account. Returns the refs of their groups. Removals that were
 -- rejected themselves stay.

@@ -1,7 +1,8 @@
 -- Derives the state of a resource at a target from its link and mark, without a call to the platform. `link`: the stored text
 -- of the link, JSON (link.ts), with `id`, the platform id; `b`, the basis; `departed`, true for a user who left; and
--- `condition`, the reason why the resource is not as desired. `key`: keys.lua.
--- NEEDS basis, signs
+-- `condition`, the reason why the resource is not as desired.
+-- NEEDS keys (BEHIND_HELD, BEHIND_REFUSED, key, SPAN), basis (basis_of)
+-- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_REMOVE, UNCONFIRMED_REMOVAL)
 
 -- Returns platform id and basis of a link, nil for an absent one. They are the first members of the text, so most links need no
 -- JSON decoding.

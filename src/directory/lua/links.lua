@@ -1,6 +1,6 @@
 -- Reads and writes reverse links. The hash `linked:<target>` has under 'kind:platform id' (here `platform_key`) the ref of the
 -- linked resource; after the ref a space and a fingerprint may follow, if the account was equal to its link (drift.ts).
--- `key`: keys.lua.
+-- NEEDS keys (key)
 
 -- Returns the ref and the whole text of a reverse link; false or nil: there is none.
 local function ref_linked_to(target, platform_key)

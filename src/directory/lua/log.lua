@@ -5,7 +5,7 @@
 -- `<name>First:id` has the id of the oldest entry at the first append. It stays when the log is deleted as a whole, so that the
 -- check of the chain notices the deletion, also after new entries.
 -- `log`: { entries: [[text, its personal data or '']], maxEntries, maxAgeMs (limits of the stream) }
--- `key` and `clock`: keys.lua.
+-- NEEDS keys (clock, key)
 
 -- Removes the oldest entries that exceed the limits, and moves the start of the chain behind them. Removes none while a whole
 -- log is read (`logReaders`, whole-read.ts). Returns the number of removed entries.

@@ -1,5 +1,5 @@
--- Reads and writes the stored text of a mark, 'generation since request'. Reads SPAN of lua/keys.lua, which also explains NEEDS.
--- NEEDS numbers
+-- Reads and writes the stored text of a mark, 'generation since request'.
+-- NEEDS keys (SPAN), numbers (next_number)
 
 -- Request of a mark that the bridge itself set, without a push or an order.
 local NO_REQUEST = '-'

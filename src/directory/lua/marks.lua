@@ -1,9 +1,10 @@
 -- Marks resources that may differ from the desired state at a target, and decides when they are due. `marks` has
 -- the text of each mark (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and
 -- `deliveries` the job of a ref that was delivered: '<delivery id> <priority>' while the job waits, '- <priority>' while it runs.
--- A lower number is a more urgent priority. `key`, `clock` and `p`: keys.lua. From the parts below:
--- `count_deactivation` (accepted_removals), `renewed` and `is_waiting` (mark_texts), `leave_synced` (synced).
--- NEEDS accepted_removals, mark_texts, synced
+-- A lower number is a more urgent priority.
+-- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed)
+-- NEEDS synced (leave_synced)
+-- What stands in `deliveries` in place of the delivery id while a job runs (begin_sync.lua).
 local RUNNING = '- '
 
 -- Makes a marked ref due at a dirty score (keys.lua), and notifies the relay once for each target and command.

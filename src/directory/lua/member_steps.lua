@@ -1,5 +1,5 @@
--- Carries out the steps of a membership change of the group `p.id` (put_group.lua). `key` and `p`: keys.lua.
--- NEEDS references, resolve
+-- Carries out the steps of a membership change of the group `p.id` (put_group.lua).
+-- NEEDS keys (key, p), memberships (join_all, leave_all), references (add_unresolved, remove_unresolved), resolve (resolve_all)
 
 -- Net change by user or value: 1 added, -1 removed, 0 unchanged. Steps of one push may cancel each other, so the version of
 -- the group changes only if a net change is not 0.

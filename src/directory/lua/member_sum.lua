@@ -1,7 +1,7 @@
 -- Keeps the number of all memberships (`memberCount`), and the sum by which a proof checks that number while pushes go on
 -- (`memberSum`). The hash `memberSum` exists only during a proof: `#run` has the id of the proof, `#sum` the sum, and each group
 -- that the sum contains has an empty field. The proof adds the members of one group after the other (prove_members.lua).
--- `key`: keys.lua.
+-- NEEDS keys (key)
 
 -- Updates the sum after `by` members were added to a group (negative: removed). A group that the sum does not contain yet is
 -- added as a whole. So the sum is right as soon as the last group is added.

@@ -1,6 +1,7 @@
 -- Adds and removes memberships in both directions: users by group (`members`), and groups by user (`groupsOf`). Each Redis
--- command handles many members, because all members of a large group may change at once. `key` and `p`: keys.lua.
--- NEEDS indexes, member_sum, pending_groups, records, spread
+-- command handles many members, because all members of a large group may change at once.
+-- NEEDS keys (EDIT, key, p), indexes (without), marks (mark), member_sum (count_members), pending_groups (set_pending_all)
+-- NEEDS signs (TO_ADD, TO_REMOVE), spread (call_with)
 
 -- Returns the number of members of a group, with the member values whose user is not stored (`unresolved`).
 local function member_count(group)

@@ -1,4 +1,5 @@
--- Returns groups with their names, which a SCIM user contains (RFC 7643 §4.1.2). `key`: keys.lua.
+-- Returns groups with their names, which a SCIM user contains (RFC 7643 §4.1.2).
+-- NEEDS keys (key)
 
 -- By group id: the JSON texts of id and displayName, joined by a comma. Kept for all calls of one command, because no script
 -- that uses it renames groups.

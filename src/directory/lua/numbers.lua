@@ -1,5 +1,6 @@
 -- Returns the next number of `sequence`, the one counter of a connection, as text, because Redis converts a number to text at
--- every command. A command reserves NUMBERS_AT_ONCE with one INCRBY; unused ones are never used. `key`: keys.lua.
+-- every command. A command reserves NUMBERS_AT_ONCE with one INCRBY; unused ones are never used.
+-- NEEDS keys (key)
 local NUMBERS_AT_ONCE = 8
 local number, last_number = 0, 0
 local function next_number()

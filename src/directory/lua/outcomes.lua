@@ -1,5 +1,5 @@
--- Builds the replies of writes of users. `p`: keys.lua.
--- NEEDS named_groups, together
+-- Builds the replies of writes of users.
+-- NEEDS keys (p), named_groups (named_groups_of), together (field)
 
 -- Returns 'tag version created modified groups', with the groups of the user as JSON (named_groups.lua). `tag`: stored or
 -- unchanged; `record`: the parsed head of the record (heads.lua); `modified`: time of the last change.

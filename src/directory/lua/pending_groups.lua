@@ -2,8 +2,8 @@
 -- `pendingMembers` has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member is in
 -- `pendingMembers` only. `unsentMembers` has the users of a group whose addition was never sent to the platform: it is
 -- pending, or the policy `create-only` left it out (then it has no sign).
--- `key`, `clock` and `p`: keys.lua.
--- NEEDS guard_items, heirs, marks, signs, spread
+-- NEEDS keys (clock, EDIT, key, p), guard_items (drop_item, take_back), heirs (wake_heirs), marks (mark_at, requeue)
+-- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_ADD, TO_REMOVE), spread (call_with)
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
 -- groups that wait to add the user.

@@ -1,6 +1,6 @@
 -- Collects the faults of one portion of derived data (proof/scans.ts). If `p.repair` is set, a fault is repaired at once: the
--- script is atomic, so the data cannot change between the check and the repair. `key` and `p`: keys.lua.
--- NEEDS heads, entries
+-- script is atomic, so the data cannot change between the check and the repair.
+-- NEEDS keys (key, p), entries (entries_of, family_of), heads (is_sound, parse_head)
 
 -- Faults of this portion, as `proved` returns them.
 local found = {}

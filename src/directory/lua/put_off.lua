@@ -1,6 +1,6 @@
 -- Makes resources due that wait for a decision about another one: their next sync is put off by up to a minute
--- (sync/names/succession.ts). `key` and `clock`: keys.lua.
--- NEEDS marks
+-- (sync/names/succession.ts).
+-- NEEDS keys (BEHIND_REFUSED, clock, DEACTIVATION, key, RECONCILE, SPAN), marks (requeue)
 
 -- Most resources of each priority that are looked at; the others keep their due time.
 local MOST_PUT_OFF = 500

@@ -1,5 +1,5 @@
--- Parses and stores whole records (heads.lua); a caller that needs no text uses heads.lua alone. `key`: keys.lua.
--- NEEDS heads
+-- Parses and stores whole records (heads.lua); a caller that needs no text uses heads.lua alone.
+-- NEEDS keys (key), heads (parse_head, written)
 
 -- Returns the fields of a record, with its `text`.
 local function parse(stored)

@@ -1,7 +1,8 @@
 -- Keeps member values that arrived before their user, or that name a group. `unresolved:<group>` has each value with its folded
 -- form (NFC, lower case). `references:<value>` has 'group value' for the value and for its folded form, so that a new user
--- finds the groups that wait for it by its names. `key`: keys.lua.
--- NEEDS group_versions, memberships, spread
+-- finds the groups that wait for it by its names.
+-- NEEDS keys (EDIT, key), entries (SHARED), group_versions (raise_version), marks (mark), memberships (join_groups)
+-- NEEDS spread (any_exists)
 
 -- Stores a member value without a user, under the value itself and under its folded form. Returns whether it is new.
 local function add_unresolved(group, value, folded)

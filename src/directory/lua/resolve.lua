@@ -1,5 +1,5 @@
--- Resolves member values to users. `key` and `p`: keys.lua.
--- NEEDS spread
+-- Resolves member values to users.
+-- NEEDS keys (key, p), spread (call_with)
 
 -- Returns by member value the id of the user that it identifies. A value is a user's id; some providers send externalId or
 -- userName instead. The id comes before the externalId, and that before the userName. `p.folded`: value -> its folded form (NFC,

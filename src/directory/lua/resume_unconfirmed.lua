@@ -1,5 +1,6 @@
--- Resumes removals of a user from groups when the account of the user is found. `key` and `p`: keys.lua.
--- NEEDS marks, pending_groups, signs, sought_account
+-- Resumes removals of a user from groups when the account of the user is found.
+-- NEEDS keys (EDIT, key, p), marks (mark), pending_groups (set_removal), signs (TO_REMOVE, UNCONFIRMED_REMOVAL)
+-- NEEDS sought_account (is_account_sought)
 
 -- Makes the unconfirmed removals of the user pending again if the account was still to be found: after a restore, or a create
 -- without answer. Call it before the new link is stored. The user is that of the call (`p.ref`, `p.id`).

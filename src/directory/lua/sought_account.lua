@@ -1,4 +1,5 @@
--- Tells whether it is still to be found which account a user has. `key`: keys.lua.
+-- Tells whether it is still to be found which account a user has.
+-- NEEDS keys (key)
 
 -- Returns whether the user has no linked account and may have one: a restore lost the link, an operator ordered to forget it, or a
 -- create got no answer.

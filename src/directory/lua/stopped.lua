@@ -1,6 +1,7 @@
 -- Decides whether a target may be written. `hold:<target>` exists while the target is on hold (holds.lua). The set
 -- `tenant:<target>` has the addresses at which the linked accounts were recognised (ADR 0022). `address`: that of the platform in
--- the settings. `key`: keys.lua.
+-- the settings.
+-- NEEDS keys (key)
 
 -- Returns whether writes to a target are stopped: by a hold, or because its tenant was recognised at other addresses only.
 local function is_stopped(target, address)

@@ -1,6 +1,7 @@
 -- `synced:<target>:<kind>` holds the ids of synced resources: the link has the basis of the record (basis.lua), and nothing
 -- waits to be written. A sync or a scan adds an id, and every mark takes its id out. A brief scan reads the records and links
--- of the other resources only (ADR 0021). `key` and `p`: keys.lua.
+-- of the other resources only (ADR 0021).
+-- NEEDS keys (key, p)
 
 -- Returns the key of the set.
 local function name_synced(target, kind) return key('synced', target .. ':' .. kind) end

@@ -1,7 +1,8 @@
 -- For scripts whose batched calls each change one user. In ARGV a call is: number of texts, arguments as JSON, texts
 -- (calls.lua); the first text is the id of the user. One HMGET reads a field of all users of the batch, and all users are
--- stored and marked at the end: one command for each user would be slower. `key`, `clock` and `p`: keys.lua.
--- NEEDS mark_texts, synced
+-- stored and marked at the end: one command for each user would be slower.
+-- NEEDS keys (clock, DEACTIVATION, key, p), calls (finish), mark_texts (is_waiting, renewed), marks (schedule)
+-- NEEDS synced (name_synced, reset_synced_of_changed_targets)
 
 -- Fields that were read: family -> id -> value.
 local known = {}
@@ -65,7 +66,7 @@ function finish() -- declared in calls.lua
     redis.call('HSET', key('marks', target), unpack(marks))
     redis.call('SREM', name_synced(target, 'User'), unpack(users))
     if #to_schedule > 0 or #back > 0 then
-      -- NEEDS guard_items, user_memberships
+      -- NEEDS guard_items (take_back), user_memberships (mark_removals)
       for _, user in ipairs(back) do
         local had_deactivation = take_back(target, 'User:' .. user, 'deactivate', '')
         local had_deletion = take_back(target, 'User:' .. user, 'delete', '')

@@ -1,5 +1,5 @@
--- Changes the pending memberships of one user after the sync has decided about the account. `key` and `clock`: keys.lua.
--- NEEDS marks, signs
+-- Changes the pending memberships of one user after the sync has decided about the account.
+-- NEEDS keys (clock, EDIT, key), marks (mark_at), signs (TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 
 -- Drops the pending additions of the user to groups.
 local function drop_grants(target, user)

@@ -1,6 +1,6 @@
 -- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged, which means that the
 -- resource did not change during the sync.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
 --        behindHeld (only with `later`; absent: the resource waits for no held change of another one; else the ids of the groups
@@ -18,7 +18,10 @@
 --        exceptionSince (time of its condition) }, then the text of the link (link.ts)
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
--- NEEDS acked_link, exceptions, heirs, link_states, load, log, marks, signs, user_memberships
+-- NEEDS keys (BEHIND_HELD, BEHIND_REFUSED, clock, key, p, SPAN, texts), acked_link (store_link), exceptions (set_exception)
+-- NEEDS heirs (note_heir, wake_heirs), link_states (settled_state), links (clear_suspected_drift), load (note_cleared)
+-- NEEDS log (write_log), marks (dirty_score, enqueue, make_due), signs (TO_REMOVE), synced (name_synced)
+-- NEEDS user_memberships (drop_grants, mark_deleted_groups, mark_removals)
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)

@@ -1,7 +1,7 @@
 -- Clears pending memberships of a group (lua/pending_groups.lua) that were written or are given up, unless the source reversed
 -- them meanwhile. A removal that an operator rejected, alone or with the account, or of a protected user, is kept
 -- (KEPT_REMOVAL), so that each sync judges it. Users and groups that wait for them become due.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids), ending,
 --        request, targets: [target], log (as append_log.lua) }
 --      ending: how the changes ended, and what becomes of them
@@ -16,7 +16,9 @@
 --      After 'unseen', 'sought' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the
 --      platform tells times of change
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
--- NEEDS log, pending_groups, sought_account
+-- NEEDS keys (clock, EDIT, key, p), log (write_log), marks (requeue)
+-- NEEDS pending_groups (end_decided_removal, end_removal, set_pending)
+-- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL), sought_account (is_account_sought), spread (call_with)
 -- The sign that replaces the one of a removal; none: the pending membership is cleared.
 local SIGN_AFTER = { kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL, sought = UNCONFIRMED_REMOVAL }
 local READS_MEMBERS_NEXT = { unseen = true, sought = true, left = true }

@@ -1,10 +1,11 @@
 -- Links a resource by order of an operator. All its memberships become pending and it is marked, so that every value is
 -- written once.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
 -- RETURN {"imported"} | {"unchanged"}: it is linked so already | {"taken"}: the platform id is linked to another stored
 --        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
--- NEEDS exceptions, groups, links, pending_groups, resume_unconfirmed
+-- NEEDS keys (EDIT, key, p, texts), exceptions (set_exception), groups (groups_of), links (ref_linked_to, unlink), marks (mark)
+-- NEEDS pending_groups (set_pending, set_pending_all), resume_unconfirmed (resume_unconfirmed), signs (TO_ADD)
 local link_text, records = texts[1], key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end

@@ -1,7 +1,7 @@
 -- Stores differences that a comparison with the platform has found (suspected drift), and marks their refs, so that a sync
 -- repairs them. A ref is skipped if its record or link changed since the difference was seen. `suspectedDrift` has the names of
 -- the values that differ, as a JSON list; `observedDrift` these names with the values of the platform, for the log.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the platform, as JSON text),
 --        add: [user], takenOut: [user of `add` whom somebody took out at the platform] (absent: none),
@@ -10,7 +10,8 @@
 --        priority }] }
 -- RETURN {"noted", for each drift applied, stale (record or link changed) or busy (a sync is running)} | {"fenced"}: another
 --        reconcile run has begun
--- NEEDS guard_items, pending_groups
+-- NEEDS keys (key, p), guard_items (guard_close), marks (mark, requeue)
+-- NEEDS pending_groups (end_decided_removal, set_pending, set_removal), signs (is_unmanaged, TO_ADD, TO_REMOVE)
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
 
 -- Returns the version of the stored record, its first word; 0: there is none.

@@ -1,6 +1,6 @@
 -- Returns the backlog of a target: marks, dead letters, held changes, exceptions, and the last reconcile run. Writes nothing.
 -- The time that it takes does not depend on the number of marks.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
 -- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks,
 --        number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as lua/holds.lua stores it, or
@@ -9,7 +9,7 @@
 --        each reason, marks that are due now, load (read_load of lua/load.lua), number of consecutive runs that failed or did
 --        not compare everything, time since which a schedule starts runs (or ''), longest time between two of them (or ''), end
 --        of the first of the failed runs (or ''), time of the oldest dead letter (or '')}
--- NEEDS load
+-- NEEDS keys (BEHIND_HELD, clock, DEACTIVATION, key, p, RECONCILE, SPAN), load (read_load)
 
 -- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the
 -- others in `dirty` the due time is used, which is that time unless the sync was put off.

@@ -1,5 +1,5 @@
 -- Takes the lease of one ref and reads all data that its sync needs.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref, kind, id, leaseMs, priority (of the job), rulesReadGroups (lua/basis.lua),
 --        address (of the platform, lua/stopped.lua) }
 -- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again |
@@ -11,7 +11,8 @@
 --        held: 1 if the guard holds, approved or rejected a change of this ref, else 0;
 --        tombstone: JSON, of a deleted resource, or ''; suspectedDrift, observedDrift: as apply_drift.lua wrote them, or '';
 --        basis: of the record as it is now (lua/basis.lua)
--- NEEDS basis, marks, stopped
+-- NEEDS keys (clock, key, p), basis (basis_of), groups (groups_of), marks (make_due, RUNNING), numbers (next_number)
+-- NEEDS stopped (is_stopped)
 -- `inflight`: refs that were delivered to the queue, by the time at which their job or worker counts as lost; `deliveries`:
 -- their jobs; RUNNING, '- ', stands in place of the delivery id while a job runs (lua/marks.lua).
 local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)

@@ -1,10 +1,11 @@
 -- Takes due marks of a target for the queue: lost deliveries again under their old delivery id, then new ones by priority.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, limit (most marks), room (number of delivered marks from which only deactivations are taken),
 --        refs (absent: all; else only these are taken), leaseMs (time after which a delivery without a sync counts as lost),
 --        address (of the platform, lua/stopped.lua) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
--- NEEDS load, marks, renamed, stopped
+-- NEEDS keys (base, BEHIND_HELD, BEHIND_REFUSED, clock, DEACTIVATION, EDIT, key, p, SPAN), load (sample_load)
+-- NEEDS marks (make_due, mark_at), numbers (next_number), renamed (mark_renamed), stopped (is_stopped, note_first_address)
 -- If members of renamed groups are still to be marked afterwards, the message makes the relay call this script again.
 if mark_renamed(p.target) then redis.call('PUBLISH', base .. 'marked', p.target) end
 -- On hold the first address is not stored: the hold may belong to a restore, which is about to load the address of its backup.

@@ -1,9 +1,9 @@
 -- Deletes links after the target became another tenant. Their resources count as missing, so the run that forgets them brings
 -- them as to a new target, and so does every later run.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, refs }
 -- RETURN {"forgotten", number of links}
--- NEEDS exceptions, link_states, links, synced
+-- NEEDS keys (key, p), exceptions (set_exception), link_states (parse_link_head), links (unlink), synced (leave_synced)
 local forgotten = 0
 for _, ref in ipairs(p.refs) do
   local link = redis.call('HGET', key('links', p.target), ref)

@@ -2,10 +2,11 @@
 -- group, to the group that takes its platform group over, the heir. The copies include the removals that an operator rejected
 -- or that the guard holds. Members of the heir are left out. The originals end with the link of the former group, so a killed
 -- sync loses nothing.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], former (its id), heir (its id), cursor, count }
 -- RETURN {"inherited", next cursor ('0': the last portion)}
--- NEEDS numbers, pending_groups
+-- NEEDS keys (clock, key, p), numbers (next_number), pending_groups (set_pending)
+-- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 -- Whether an approval is open, by its serial and expiry.
 local is_open = serial and tonumber(expires) > clock()

@@ -1,9 +1,10 @@
 -- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links (note_prints.lua),
 -- so that a reconcile does not compare these accounts again. The comparison runs in Redis, because transferring the stored
 -- fingerprints costs more.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, platformKeys: [kind:platform id, ...], prints: [fingerprint, ...] in the same order }; at most a few thousand
 -- RETURN {"others", position, ...}: accounts with another or no fingerprint, with a mark, or whose link is lost; counted from 0
+-- NEEDS keys (key, p)
 
 -- Byte value of the space between ref and fingerprint (lua/links.lua).
 local SPACE = 32

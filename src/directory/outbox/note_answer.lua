@@ -5,13 +5,14 @@
 -- (next probe), probeMs (interval) and probing (a probe is under way), only while it is open; and for 401 refusedKey, the print
 -- of the refused API key, 'refused:<method>', accepted (the refused key succeeded with another method) and partial (the refusal
 -- was repeated after that).
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target (callStateOf of budget.ts), weight (of the failure; 0: the platform answered), limit (weight at which the
 --        breaker opens), status and method (of the call), keyPrint (digest of the API key of this process), grows (whether each
 --        probe interval is twice the last one), firstMs and longestMs (first and longest probe interval), keepMs (time without
 --        failures after which the count expires) }
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
+-- NEEDS keys (clock, key, p)
 local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms, former_status =
   unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status'))

@@ -1,8 +1,9 @@
 -- Stores for groups whose members were found equal when the platform last changed them (`groupsSeen`), so that a reconcile
 -- reads the members only after a later change. A group that was deleted meanwhile has no link any more and is left out.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, seen: [[ref, the platform's time of change (meta.lastModified)]] }
 -- RETURN {"noted", number of groups}
+-- NEEDS keys (key, p)
 local noted = 0
 for _, each in ipairs(p.seen) do
   local ref, changed = unpack(each)

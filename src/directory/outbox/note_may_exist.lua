@@ -1,8 +1,9 @@
 -- Notes in links that an account or group may exist that a restore has lost (`mayExist` of link.ts). A link with a platform id, with
 -- such a note, or with a create whose answer was lost (`tried`) stays as it is.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, items: [ref, names at the source as core values of a link text (link.ts)] }
 -- RETURN {"noted"}
+-- NEEDS keys (key, p)
 for _, item in ipairs(p.items) do
   local ref, names = unpack(item)
   local text = redis.call('HGET', key('links', p.target), ref)

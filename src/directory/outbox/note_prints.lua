@@ -1,9 +1,9 @@
 -- Stores fingerprints of accounts that a comparison found equal to their links (lua/links.lua), if the links are unchanged
 -- since.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, prints: [['kind:platform id', ref, SHA-1 of the link's text, fingerprint]] }
 -- RETURN {"noted", number of stored fingerprints}
--- NEEDS links
+-- NEEDS keys (key, p), links (ref_linked_to)
 local noted = 0
 for _, each in ipairs(p.prints) do
   local platform_key, ref, link_digest, print = unpack(each)

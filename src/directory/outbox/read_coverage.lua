@@ -1,6 +1,6 @@
 -- Returns the state of one portion of stored resources at a target: linked and synced, pending, or excluded for a known
 -- reason. So an operator and a reconcile see which resources are not as desired, and why.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets, kind, cursor (of the scan), count, rulesReadGroups (lua/basis.lua),
 --        brief (linked resources are only counted, and their reverse links are not checked),
 --        closes (the policy closes accounts; absent: it does not, or is unknown),
@@ -14,7 +14,8 @@
 --        astray: its platform id has no reverse link to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
 -- With `brief`, ids of resources that are synced are added to the `synced` set.
--- NEEDS link_states, links, spread, synced
+-- NEEDS keys (key, p), link_states (marked_state, settled_state), links (ref_linked_to), spread (call_with)
+-- NEEDS synced (name_synced, reset_synced_of_changed_targets)
 local family = p.kind == 'User' and 'users' or 'groups'
 -- Ids and records of this portion, in the same order, and the number of synced resources.
 local ids, records, linked_count = {}, {}, 0

@@ -1,9 +1,9 @@
 -- Finds resources that were deleted at the source and whose account may be open at a target. Writes nothing.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, cursor (in the tombstones), count, closes (the policy closes accounts; absent: unknown) }
 -- RETURN {"read", next cursor, [ref, state, ...]}. State `orphan`: the account may be open, and there is no mark that would close
 --        it. The others are those of read_coverage.lua; a resource of the state `closed` is left out
--- NEEDS link_states, spread
+-- NEEDS keys (key, p), link_states (marked_state, parse_link_head, state_by_link), spread (call_with)
 local next_cursor, tombstones = unpack(redis.call('HSCAN', key('tombstones'), p.cursor, 'COUNT', p.count))
 local refs, orphans = {}, {}
 for index = 1, #tombstones, 2 do

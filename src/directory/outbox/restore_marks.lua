@@ -1,9 +1,9 @@
 -- Marks resources that are not synced and have no mark (it was lost, or the target is new), and schedules marks that are
 -- neither in `dirty` nor in `inflight`. A leaver whose account may be open gets the highest priority.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], refs, request, priority (of the other refs) }
 -- RETURN {"restored", number of refs}
--- NEEDS link_states, marks
+-- NEEDS keys (clock, DEACTIVATION, key, p), accepted_removals (is_open), link_states (marked_state), marks (make_due, mark)
 
 -- Returns the priority of the mark. `is_open`: whether the account may be active (lua/accepted_removals.lua).
 local function priority_of(ref)

@@ -1,10 +1,10 @@
 -- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and
 -- renews the lease. A killed sync leaves the link as it was, so the next one begins again.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, isNew (the platform group was created just now, so
 --        it has no members), targets: [target], log (as append_log.lua) }
 -- RETURN {"rewritten", next cursor} | {"fenced"}: the lease was lost
--- NEEDS log, pending_groups
+-- NEEDS keys (clock, key, p), log (write_log), pending_groups (set_pending_all), signs (TO_ADD)
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end

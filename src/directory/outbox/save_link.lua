@@ -1,5 +1,5 @@
 -- Saves the link of a running sync before its next step, so that a killed sync loses nothing, and renews its lease.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
 --        rewriteMemberships, isNew, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
 --        log, linkLog (each as append_log.lua) }, then the text of the link (link.ts)
@@ -17,7 +17,10 @@
 --      log: about writes that were sent; linkLog: about the link, written only if it is saved
 -- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log | {"taken"}: the same, because another
 --        resource was linked to platformId since the sync looked; the lease ends, so that nothing of this sync is stored later
--- NEEDS forget_link, groups, guard_items, links, log, marks, pending_groups, resume_unconfirmed
+-- NEEDS keys (clock, EDIT, key, p, texts), forget_link (forget_link), groups (groups_of), guard_items (guard_close)
+-- NEEDS links (clear_suspected_drift, forget_print, ref_linked_to, unlink), log (write_log), marks (mark, mark_at)
+-- NEEDS pending_groups (end_decided_removal, set_pending, set_removal), resume_unconfirmed (resume_unconfirmed)
+-- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 
 -- A sync of a group reads all its pending members, so the more there are, the longer it collects: COLLECT_MS milliseconds for
 -- each, at most COLLECT_LIMIT_MS. Without this a first load of a large group would cost the square of its size.

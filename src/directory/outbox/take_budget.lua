@@ -1,11 +1,12 @@
 -- Takes one request from the rate limit of a target, which all processes share: a token bucket that is stored as the time when
 -- it is full again (`budget:<target>`, Unix milliseconds with fractions). `paused:<call state>` exists during a pause of
 -- all calls (budget.ts).
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, callState (callStateOf of budget.ts), intervalMs (between requests), burst (requests that a full bucket allows at
 --        once) }
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
 --        | {"paused", milliseconds left} | {"open", milliseconds until the breaker lets a probe through}
+-- NEEDS keys (clock, key, p)
 local now = clock()
 local paused = redis.call('PTTL', key('paused', p.callState)) -- negative: there is no pause
 local bucket = key('budget', p.target)

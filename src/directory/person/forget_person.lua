@@ -1,11 +1,12 @@
 -- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes,
 -- exceptions, and pending memberships. Marks the groups with a pending membership of the user, so that their next sync ends
 -- a condition about the user. The accounts at the platforms are not touched.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { ref, id, targets, request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"}: the user is stored again, because
 --        the source pushed it | {"busy"}: a sync of the user is running
--- NEEDS exceptions, guard_items, heirs, link_states, links, marks
+-- NEEDS keys (clock, EDIT, key, p), exceptions (set_exception), guard_items (drop_item, guard_close), heirs (wake_heirs)
+-- NEEDS link_states (parse_link_head), links (unlink), marks (mark_at), synced (leave_synced)
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end

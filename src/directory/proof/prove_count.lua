@@ -2,11 +2,11 @@
 -- of all member sets (lua/member_sum.lua): step `begin` starts the sum, prove_members.lua adds each member set to it, and step
 -- `end` compares. If another proof has restarted the sum, step `end` does nothing. A repair of a wrong count first marks the
 -- resources with held removals of members, a portion in each call, because the wrong count may be why they are held.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, step: begin | end, run (id of this proof), cursor ('0': from the start; else the next cursor of the last
 --        reply, while a repair marks resources), repair (whether faults are repaired), request }
 -- RETURN {"proved", next cursor, 1 (the count is one entry), [the fault, as in prove_records.lua]}
--- NEEDS marks, proof
+-- NEEDS keys (clock, EDIT, key, p), marks (mark_at), proof (fault, proved)
 local name = key('memberSum')
 -- Time after which the sum of a run of the proof that was killed expires.
 local ABANDONED_MS = 6 * 60 * 60 * 1000

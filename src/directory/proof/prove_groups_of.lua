@@ -2,10 +2,10 @@
 -- set shows that this set was lost, because the script that removes the last member also removes the group from the user.
 -- Such a set is restored from `groupsOf`. `rebuilding` holds these groups until the last portion of a repair, so that a
 -- repair that was killed can be continued by the next one.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, cursor, count, repair }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS indexes, member_sum, proof, signs
+-- NEEDS keys (key, p), member_sum (keep_member_sum), proof (fault, proved), signs (TO_ADD)
 -- Time after which `rebuilding` expires, if no repair ends it.
 local REBUILD_MS = 24 * 60 * 60 * 1000
 local next_cursor, found_groups = unpack(redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count))

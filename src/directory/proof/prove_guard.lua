@@ -1,11 +1,11 @@
 -- Proves one portion of a list of guarded changes (held, approved or rejected), or of `guardItems` of a resource. Each item of a
 -- list, 'ref' or 'ref subject', must have an entry 'kind subject' in `guardItems` of its resource, and each entry must have an item
 -- in one of the lists (lua/guard_items.lua). Without a subject an entry is 'kind '.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems,
 --        id (kind of the items; for guardItems a ref), cursor, count, repair }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS proof
+-- NEEDS keys (key, p), proof (fault, proved)
 local is_of_resource = p.family == 'guardItems'
 local name = key(p.family, p.target .. ':' .. p.id)
 local next_cursor, entries = unpack(redis.call(is_of_resource and 'SSCAN' or 'ZSCAN', name, p.cursor, 'COUNT', p.count))

@@ -1,10 +1,10 @@
 -- Proves one portion of an index, of an order (`order:User`, `order:Group`: ids by creation), or of the names of groups: each
 -- entry has a record that it belongs to.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { family (of an index (lua/entries.lua), order:User, order:Group or groupNames), kind, cursor, count,
 --        repair (whether faults are repaired) }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS indexes, proof
+-- NEEDS keys (key, p), proof (fault, has_entry, proved, RECORDS, sound_record)
 local is_order, is_name = string.sub(p.family, 1, 6) == 'order:', p.family == 'groupNames'
 local next_cursor, entries = unpack(redis.call(is_order and 'ZSCAN' or 'HSCAN', key(p.family), p.cursor, 'COUNT', p.count))
 

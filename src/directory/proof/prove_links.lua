@@ -1,10 +1,11 @@
 -- Proves one portion of the links of a target, or of its reverse links (`linked`). A lost link is restored from its reverse
 -- link. The restored link contains only the platform id, so all memberships become pending and the next sync compares all
 -- values.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS groups, links, pending_groups, proof
+-- NEEDS keys (key, p, RECONCILE), groups (groups_of), links (ref_linked_to), marks (mark), pending_groups (set_pending)
+-- NEEDS proof (fault, is_deleted, is_stored, is_syncing, proved), signs (TO_ADD)
 local next_cursor, entries = unpack(redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count))
 local links, reverse_links = key('links', p.target), key('linked', p.target)
 

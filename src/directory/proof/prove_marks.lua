@@ -1,10 +1,10 @@
 -- Proves one portion of a family of a target whose fields or members are refs (keys.ts). A mark must be readable, and in `dirty`
 -- (waits) or `inflight` (in work). A ref of a family in MARKED must have a mark or a running sync; a ref of another family must
 -- have a record, a link or a mark.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS marks, proof
+-- NEEDS keys (clock, key, p, RECONCILE), mark_texts (renewed), marks (make_due), proof (fault, is_stored, is_syncing, proved)
 
 -- Commands that scan the families; the other families are sorted sets.
 local COMMANDS = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN',

@@ -1,10 +1,11 @@
 -- Proves one portion of the members of a group, of its member values without a user (`unresolved`), or of the groups that
 -- wait for such a value (`references`). After its last portion a member set is added to the sum (lua/member_sum.lua).
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { family: members | unresolved | references, id (of the group; for references the value), cursor, count,
 --        repair (whether faults are repaired) }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS indexes, member_sum, proof
+-- NEEDS keys (key, p), indexes (add_lookup, drop_lookup), member_sum (keep_member_sum)
+-- NEEDS proof (fault, is_deleted, is_stored, lists, proved)
 local name = key(p.family, p.id)
 local command = p.family == 'unresolved' and 'HSCAN' or 'SSCAN'
 local next_cursor, entries = unpack(redis.call(command, name, p.cursor, 'COUNT', p.count))

@@ -1,11 +1,11 @@
 -- Makes one portion of the memberships of a group pending, so that they are written again. `readding` holds the groups whose
 -- link was restored (prove_links.lua), each with the cursor of its next portion. So the next repair continues after a repair
 -- that was killed.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], count, repair (false: nothing is written), request }
 -- RETURN as prove_records.lua, built by `proved` (lua/proof.lua); the next cursor is '0' when `readding` is empty, else '1'. The
 --        entries checked are members.
--- NEEDS pending_groups, proof
+-- NEEDS keys (key, p, RECONCILE), marks (mark), pending_groups (set_pending_all), proof (proved), signs (TO_ADD)
 local name = key('readding', p.target)
 local group = p.repair and redis.call('HRANDFIELD', name)
 if not group then return proved('0', 0) end

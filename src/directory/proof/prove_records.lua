@@ -1,9 +1,10 @@
 -- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { kind, cursor, count, repair (whether faults are repaired) }
 -- RETURN {"proved", next cursor, number of entries checked, [family, what, ref, 1 (repaired) or 0,
 --        digest of the entry, ...]}; for each fault five values: family, what and ref as lua/proof.lua says
--- NEEDS indexes, numbers, proof
+-- NEEDS keys (key, p), entries (entries_of, family_of, LOOKUPS), heads (is_sound, parse_head), indexes (add_lookup)
+-- NEEDS numbers (next_number), proof (fault, has_entry, lists, proved, RECORDS, sound_record)
 local family = RECORDS[p.kind]
 local next_cursor, records = unpack(redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count))
 

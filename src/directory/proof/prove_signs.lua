@@ -1,11 +1,12 @@
 -- Proves one portion of the pending memberships of a group (`pendingMembers`) or of a user (`pendingGroups`). Both families
 -- must hold the same sign, and the sign must agree with the membership. A wrong addition is dropped and does not become a
 -- removal, because a reconcile finds memberships that only the platform has.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group; for pendingGroups of the user),
 --        cursor, count, repair (whether faults are repaired), request }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS pending_groups, proof
+-- NEEDS keys (clock, key, p, RECONCILE), marks (mark_at, requeue), pending_groups (end_removal), proof (fault, proved)
+-- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 local next_cursor, signs = unpack(redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count))
 
 -- Proves the sign of one membership (lua/signs.lua). The right sign of a desired membership is TO_ADD; of another one the sign of

@@ -1,9 +1,9 @@
 -- Proves one portion of the `synced` set, the resources that brief scans skip (lua/synced.lua): each is stored, has no mark,
 -- and is synced (lua/link_states.lua).
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair (whether faults are repaired) }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
--- NEEDS link_states, proof, synced
+-- NEEDS keys (key, p), link_states (settled_state), proof (fault, proved, RECORDS), synced (name_synced)
 local name = name_synced(p.target, p.kind)
 local next_cursor, synced_ids = unpack(redis.call('SSCAN', name, p.cursor, 'COUNT', p.count))
 

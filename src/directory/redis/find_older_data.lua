@@ -1,11 +1,11 @@
 -- Finds out whether Redis came back with less data than a process has seen, and holds the targets if the data is older: syncs and
 -- reconcile runs would write a former state, for example open the account of somebody who has left. `dataSeen` has the last time
 -- at which any process asked; this process has remembered the reply to its last call.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, seen (the time that the last call returned, 0: it is the first), mostLostMs (a smaller loss is none), by and
 --        note (of the holds), sequence (that the last call returned) }
 -- RETURN {"whole" | "older" | "empty", time, value of `sequence`}; empty: all data is lost, and no target is held
--- NEEDS holds
+-- NEEDS keys (clock, key, p), holds (hold_target)
 -- Length from which a note, in bytes, takes no more text: Redis may come back with older data again and again.
 local LONGEST_NOTE = 4000
 local name = key('dataSeen')

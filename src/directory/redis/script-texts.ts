@@ -8,9 +8,13 @@ const DIRECTORY = join(import.meta.dirname, '..');
 const PARTS = 'lua';
 /** Scripts that process a whole batch themselves; every other script runs once for each call of the batch. */
 const AT_ONCE = new Set(['create_users']);
-/** A `NEEDS` line in the header includes parts at the top; an indented one includes them inside a rarely executed block. */
+/**
+ * `-- NEEDS part (name, name), part (name)`: the parts to include, and the names that the file uses of each. The lines in the
+ * header include parts at the top; an indented line includes them inside a rarely executed block.
+ */
 const NEEDS = /^( *)-- NEEDS (.*)$/gm;
-const HEADER = /^-- NEEDS .*$/m;
+const HEADER = /^-- NEEDS .*$/gm;
+const PART = /(\w+) \([^)]*\)/g;
 
 let files: ReadonlyMap<string, string> | undefined;
 const assembled = new Map<string, string>();
@@ -50,20 +54,22 @@ export function assembleAllScripts(): void {
 function assemble(name: string, text: string): string {
   // `answer_all` (lua/errors.lua) runs the script once for the batch, `answer_each` (lua/calls.lua) once for each call.
   const [common, answer] = AT_ONCE.has(name)
-    ? ['keys, errors', 'answer_all']
-    : ['keys, calls', 'answer_each'];
+    ? ['errors (answer_all)', 'answer_all']
+    : ['calls (answer_each)', 'answer_each'];
   const known = new Set<string>();
-  const head = [`-- NEEDS ${common}`, ...(HEADER.exec(text) ?? [])].map((line) => expand(line, known));
+  const head = [`-- NEEDS keys (key), ${common}`, ...(text.match(HEADER) ?? [])].map((line) =>
+    expand(line, known),
+  );
   const body = expand(text.replace(HEADER, ''), known);
   return [...head, 'local function run()', body, 'end', `return ${answer}(run)`].join('\n');
 }
 
 /** Replaces `NEEDS` lines by the parts. @param known names of included parts; parts of an indented block are not added */
 function expand(text: string, known: Set<string>): string {
-  return text.replace(NEEDS, (_line, indent: string, names: string) => {
+  return text.replace(NEEDS, (_line, indent: string, needed: string) => {
     const scope = indent === '' ? known : new Set(known);
     const parts: string[] = [];
-    for (const name of names.split(', ')) {
+    for (const [, name = ''] of needed.matchAll(PART)) {
       if (scope.has(name)) continue;
       scope.add(name);
       parts.push(expand(textOf(join(PARTS, `${name}.lua`)), scope));

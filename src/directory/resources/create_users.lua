@@ -1,6 +1,6 @@
 -- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
 -- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV (one batch and no calls) 1: { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) };
 --      2: number of users; 3: 'family number of values' of each column of index entries (lua/index_columns.lua); then id and
 --      record (lua/heads.lua) of each user; then the request of each user; then for each column its values,
@@ -9,7 +9,8 @@
 --        {'stored', then 'stored groups' of each user, with the groups as put_user.lua returns them} |
 --        {'refused', then id and reason of each refused user}: no user is stored. Reasons: 'taken family id', with the id of
 --        the holder; 'stale': an earlier attempt of this call has stored the user, who may be deleted since
--- NEEDS entries, spread, synced, index_columns
+-- NEEDS keys (base, clock, key, NEW, p, SPAN), index_columns (read_columns, refusals, refuse)
+-- NEEDS spread (any_exists, call_with, with_room), synced (reset_synced_of_changed_targets)
 p = cjson.decode(ARGV[1])
 local count = tonumber(ARGV[2])
 -- Positions in ARGV: records, requests, index entries.
@@ -68,6 +69,6 @@ local needs_more = p.events or any_exists(references, awaited)
 if not needs_more then return 'stored' end
 
 do
-  -- NEEDS heal_users
+  -- NEEDS heal_users (heal_users)
   return heal_users(count, first, requests, indexes)
 end

@@ -1,12 +1,14 @@
 -- Deletes a group: writes its tombstone, removes it from the indexes, removes its members and itself from parent groups, and
 -- marks every resource that changed.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups,
 --        events (lua/events.lua; absent: none), most }
 --      rulesReadGroups: mapping rules read the groups of users, so the former members are marked too
 --      most: a group with more members is not deleted, because the script would block Redis for too long
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"} | {"many"}: the caller removes its members first
--- NEEDS guard, references
+-- NEEDS keys (EDIT, key, p), entries (entries_of), group_versions (raise_version), guard (note_deleted), indexes (drop_entries)
+-- NEEDS marks (mark), memberships (leave_all, member_count), records (parse), references (remove_unresolved)
+-- NEEDS synced (reset_synced_of_changed_targets)
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
@@ -38,7 +40,7 @@ for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do remove_u
 leave_parents()
 if p.events then
   -- Included only here, because few connections have receivers of events.
-  -- NEEDS events
+  -- NEEDS events (emit_event)
   emit_event('Group', p.id, record, { what = 'delete' })
 end
 mark('Group:' .. p.id, EDIT)

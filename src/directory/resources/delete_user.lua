@@ -1,9 +1,11 @@
 -- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups (ignored),
 --        events (lua/events.lua; absent: none) }
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"}
--- NEEDS group_versions, groups, guard, memberships
+-- NEEDS keys (DEACTIVATION, EDIT, key, p), entries (entries_of), group_versions (raise_version), groups (groups_of)
+-- NEEDS guard (note_deleted), indexes (drop_entries), marks (mark), memberships (leave_groups), records (parse)
+-- NEEDS synced (reset_synced_of_changed_targets)
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
@@ -17,7 +19,7 @@ drop_entries(entries_of(record), p.id)
 note_deleted('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
 if p.events then
-  -- NEEDS events
+  -- NEEDS events (emit_event)
   emit_event('User', p.id, record, { what = 'delete' })
 end
 -- The user is marked below with a higher priority, so `leave_groups` need not mark it.

@@ -1,5 +1,5 @@
 -- Stores a group and changes its members, with indexes and marks, for a create, a PUT or a PATCH.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { id, expected (version that the client knows; 0: must not exist; absent: any version), now, request, targets, priority,
 --        rulesReadGroups (mapping rules read the groups of users: members of a renamed group are marked too),
 --        events (lua/events.lua; absent: none), displayName, entries: [[family, value]] (lua/entries.lua),
@@ -10,7 +10,10 @@
 -- RETURN 'stored|unchanged version created modified' | 'taken family id', with the id of the holder |
 --        'stale': another version | 'missing' | 'many': nothing was changed, because the group has too many members for one
 --        script. 'stored' follows 'renamed ' when mark_renamed.lua has to mark the members.
--- NEEDS member_steps, renamed
+-- NEEDS keys (clock, EDIT, key, p, texts), entries (entries_of), heads (is_sound)
+-- NEEDS indexes (add_entries, drop_entries, holder_of_another), marks (mark), member_steps (apply_step, net)
+-- NEEDS memberships (member_count), numbers (next_number), records (parse, store), renamed (note_renamed)
+-- NEEDS synced (reset_synced_of_changed_targets)
 
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
@@ -62,7 +65,7 @@ if changed then
   record.version, record.modified = record.version + 1, p.now
   store('groups', p.id, record)
   if p.events then
-    -- NEEDS events
+    -- NEEDS events (emit_event)
     emit_event('Group', p.id, record, { text = before, members = members_changed })
   end
 end

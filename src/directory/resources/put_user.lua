@@ -1,11 +1,12 @@
 -- Replaces a stored user with its index entries, adds it to groups that wait for it (lua/references.lua), and marks it. Runs
 -- for each call of a batch; lua/together.lua stores and marks the users at the end.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }, then id, now, request, the
 --      required version (empty: any), and the new record (lua/heads.lua): state, text, entries as JSON (lua/entries.lua)
 -- RETURN 'stored|unchanged version created modified groups', with all groups of the user as JSON [id, displayName, ...] or
 --        nothing | 'taken family id', with the id of the holder | 'stale' | 'missing'
--- NEEDS heads, outcomes, together
+-- NEEDS keys (DEACTIVATION, EDIT, p, texts), entries (entries_of), heads (is_sound, parse_head, written)
+-- NEEDS indexes (add_entries, drop_entries, holder_of_another), outcomes (outcome), together (change_user, field, known)
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], texts[7]
 local stored = field('users', p.id)
@@ -20,7 +21,7 @@ if has_same_text and is_sound(record, stored, at) then return outcome('unchanged
 
 if entries ~= record.entries then
   -- Included here, so that its code runs only in this branch.
-  -- NEEDS references
+  -- NEEDS references (heal, references_to)
   local wanted = cjson.decode(entries)
   local family, holder = holder_of_another(wanted, p.id)
   if family then return table.concat({ 'taken', family, holder }, ' ') end
@@ -39,7 +40,7 @@ record.checksum = nil -- so that `written` computes it anew
 change_user(p.id, written(record, text), priority, is_back)
 if p.events then
   -- Included here, so that its code runs only in this branch.
-  -- NEEDS events
+  -- NEEDS events (emit_event)
   emit_event('User', p.id, record, was)
 end
 return outcome('stored', record, p.now)

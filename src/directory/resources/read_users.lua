@@ -1,11 +1,11 @@
 -- Reads users with their groups atomically: by id, or by a value of an index.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { ids, groupsOnly (reads no records), bytes (limit of the records together; at least one user is read) } or
 --      { family and value (of an index, lua/entries.lua), lookup (family of other users that share the value; absent: none) }
 -- RETURN three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of
 --        the record; the text of the record. Head and text are empty for an unknown id or with groupsOnly. With `ids` the id
 --        is left out, because a client chose it and it may contain line breaks.
--- NEEDS named_groups
+-- NEEDS keys (key, p), named_groups (named_groups_of)
 local ids = p.ids
 if not ids then
   local id = redis.call('HGET', key(p.family), p.value)

@@ -1,10 +1,11 @@
 -- Replaces values of a user's plain core attributes inside the stored text, without decoding it, and marks the user.
--- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, events (lua/events.lua; absent: none) }, then id, now, request, and for each value the name of its
 --      attribute and its JSON. Runs for each call of a batch; lua/together.lua stores and marks the users at the end.
 -- RETURN {'stored|unchanged version created modified groups' as in put_user.lua, the stored record} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced, or the record is damaged
--- NEEDS heads, outcomes, together
+-- NEEDS keys (DEACTIVATION, EDIT, p, texts), heads (is_sound, parse_head, written), outcomes (outcome)
+-- NEEDS together (change_user, field)
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local stored = field('users', p.id)
 if not stored then return { 'missing' } end
@@ -50,7 +51,7 @@ local closes = active == 'inactive' and state ~= 'inactive'
 local reopens = active == 'active' and state ~= 'active'
 change_user(p.id, new_record, closes and DEACTIVATION or EDIT, reopens)
 if p.events then
-  -- NEEDS records, events
+  -- NEEDS records (parse), events (emit_event)
   emit_event('User', p.id, parse(new_record), { text = string.sub(stored, at), state = state })
 end
 return { outcome('stored', record, p.now), new_record }

@@ -1,6 +1,6 @@
 // Tests the assembled Lua scripts: every used function is included.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { scriptNames, scriptText } from '../../../src/directory/redis/script-texts.ts';
 
 const DIRECTORY = join(import.meta.dirname, '../../../src/directory');
@@ -34,6 +34,40 @@ test.each(texts)('the Lua script %s includes every function that it uses', (_nam
   expect([...missing]).toEqual([]);
 });
 
+const luaFiles = readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.lua'),
+);
+/** Part of each name that a part defines for other files. */
+const partOf = new Map(
+  readdirSync(PARTS).flatMap((file) =>
+    bare(readFileSync(join(PARTS, file), 'utf8'))
+      .split('\n')
+      .filter((line) => line.startsWith('local'))
+      .flatMap(namesIn)
+      .map((name) => [name, basename(file, '.lua')] as const),
+  ),
+);
+
+test.each(luaFiles)('the NEEDS lines of %s name exactly what the file uses of each part', (file) => {
+  const text = readFileSync(join(DIRECTORY, file), 'utf8');
+  const code = bare(text);
+  const own = new Set([
+    ...namesIn(code),
+    ...[...code.matchAll(/\bfor (\w+(?:, \w+)*) |function ?\w*\(([^)]*)\)/g)].flatMap(([, each, args]) =>
+      (each ?? args ?? '').split(', '),
+    ),
+  ]);
+  const used = [...code.matchAll(/(?<![.\w])[A-Za-z_]\w*/g)]
+    .map(([name]) => `${partOf.get(name)}: ${own.has(name) ? '' : name}`)
+    .filter((name) => !/^undefined: |: $/.test(name));
+  const listed = [...text.matchAll(/^ *-- NEEDS (.*)$/gm)].flatMap(([, needed = '']) =>
+    [...needed.matchAll(/(\w+) \(([^)]*)\)/g)].flatMap(([, part = '', names = '']) =>
+      names.split(', ').map((name) => `${part}: ${name}`),
+    ),
+  );
+  expect(listed.toSorted()).toEqual([...new Set(used)].toSorted());
+});
+
 test.each(texts)(
   'the head of the Lua script %s includes each shared function once, and no NEEDS line remains',
   (_name, lua) => {
@@ -49,13 +83,10 @@ test('a Lua script that needs none of the optional functions, such as known_equa
 });
 
 test('each Lua file has at most 80 lines of code', () => {
-  const files = readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.lua'),
-  );
   const isCode = (line: string): boolean => line.trim() !== '' && !line.trim().startsWith('--');
-  const long = files.filter(
+  const long = luaFiles.filter(
     (file) => readFileSync(join(DIRECTORY, file), 'utf8').split('\n').filter(isCode).length > 80,
   );
-  expect(files.length).toBeGreaterThan(100);
+  expect(luaFiles.length).toBeGreaterThan(100);
   expect(long).toEqual([]);
 });
