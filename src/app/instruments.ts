@@ -13,7 +13,7 @@ import type { TokenTimes } from '../tokens/credentials.ts';
 import { readShared, type MetricSources } from './shared-metrics.ts';
 
 /** Callbacks by which the parts of a target report to the metrics. */
-export interface TargetHooks {
+interface TargetHooks {
   onCall: (call: PlatformCall) => void;
   /** Called with the time that a call waited for the rate limit. */
   onWait: (waitMs: number) => void;
@@ -23,13 +23,13 @@ export interface TargetHooks {
   onWrite: (operation: string, outcome: WriteOutcome) => void;
 }
 
-export interface PushTally {
+interface PushTally {
   /** Write requests that succeeded. */
   pushes: number;
   /** Requests of any kind that failed (`isFailure`). */
   pushesRefused: number;
 }
-export interface CallTally {
+interface CallTally {
   calls: number;
   /** Calls that the platform refused (4xx without 429). */
   callsRefused: number;
@@ -229,7 +229,7 @@ function resourceOf(route: string): string {
 /** Number of slots of the window of a FailureShare. */
 const SLOTS = 60;
 
-export type FailureShare = ReturnType<typeof createFailureShare>;
+type FailureShare = ReturnType<typeof createFailureShare>;
 
 /** Creates a share of failures over a sliding window, which consists of SLOTS slots of equal length. */
 export function createFailureShare(

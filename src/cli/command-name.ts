@@ -41,7 +41,7 @@ export type CommandName = (typeof COMMAND_NAMES)[number];
 const NAMED = new RegExp(`(?<![\\w./-])${NAME} (?=--|(?:${COMMAND_NAMES.join('|')})(?![\\w-]))`, 'g');
 
 /** Program file, PATH and working folder of the process. */
-export interface CommandPlace {
+interface CommandPlace {
   program: string;
   path: string;
   cwd: string;

@@ -2,7 +2,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { complain } from './output.ts';
 
-export interface ProgressState {
+interface ProgressState {
   /** Name of the part of the work, such as `users`. */
   phase: string;
   /** Number of items of this part that are done, of `total`. */
@@ -10,7 +10,7 @@ export interface ProgressState {
   total: number;
 }
 
-export interface ProgressLine {
+interface ProgressLine {
   show: (progress: ProgressState) => void;
   /** Prints above the bar why the work does not advance. */
   note: (text: string) => void;

@@ -6,7 +6,7 @@ import { select } from './places.ts';
 import type { AttributeConfig, AttributeSettings } from './schema/attributes.ts';
 import { validateSchema } from './validate.ts';
 
-export interface CheckedAttributes {
+interface CheckedAttributes {
   /** The attributes without a fault, with defaults. */
   attributes: Record<string, AttributeConfig>;
   /** Paths are relative to the attributes, such as `/region/from`; `/` is the mapping itself. */

@@ -90,7 +90,7 @@ export function checkWebAddress(text: string): string | undefined {
 }
 
 /** An address that has to be reached by https://. */
-export interface SecureAddress {
+interface SecureAddress {
   /** Whether the settings allow http:// to this machine. */
   loopbackAllowed: boolean;
   /** Sentence that says why http:// is refused. */

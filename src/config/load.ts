@@ -14,7 +14,7 @@ import { validateSchema } from './validate.ts';
 export { ConfigError };
 export type { ConfigChecks, ConfigFault };
 
-export interface LoadOptions {
+interface LoadOptions {
   /** The --config argument. */
   file?: string | undefined;
   env: NodeJS.ProcessEnv;

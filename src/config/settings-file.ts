@@ -22,7 +22,7 @@ const ADVICE: Partial<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: 'A part of the text is not expected here. Check quotes, brackets and indentation.',
 };
 
-export interface SettingsFile {
+interface SettingsFile {
   /** Absolute path; null = no file. */
   source: string | null;
   document: Record<string, unknown>;

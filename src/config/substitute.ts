@@ -12,7 +12,7 @@ export interface FileText {
   parts: (string | { file: string })[];
 }
 
-export interface Substituted {
+interface Substituted {
   document: Record<string, unknown>;
   /** Paths of texts that consisted of one reference only; see `convertReplaced` in validate.ts. */
   replaced: Set<string>;

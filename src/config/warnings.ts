@@ -3,7 +3,7 @@ import { parseRedisAddress } from '../support/redis-address.ts';
 import { isLoopback } from '../support/loopback.ts';
 import type { Config } from './schema.ts';
 
-export interface ConfigWarning {
+interface ConfigWarning {
   /** JSON pointer of the setting, or the name of an environment variable. */
   path: string;
   message: string;

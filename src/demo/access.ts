@@ -7,7 +7,7 @@ import { DEPARTURE, RELOCATION, type LifeEvent } from './life.ts';
 import type { Screen } from './screen.ts';
 import type { DemoProcesses } from './processes.ts';
 
-export interface ShowAccessDeps {
+interface ShowAccessDeps {
   processes: DemoProcesses;
   screen: Screen;
   signal: AbortSignal;

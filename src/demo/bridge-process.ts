@@ -20,7 +20,7 @@ export interface BridgeProcess {
   stop(): Promise<void>;
 }
 
-export interface BridgeProcessOptions {
+interface BridgeProcessOptions {
   settings: object;
   env: NodeJS.ProcessEnv;
   /** Called when the process ends unexpectedly. */

@@ -1,7 +1,7 @@
 // Builds the bridge's settings for the demo, in the form of a settings file.
 import type { Idp } from './company.ts';
 
-export interface BridgeSettingsOptions {
+interface BridgeSettingsOptions {
   redisUrl: string;
   prefix: string;
   platformUrl: string;

@@ -14,7 +14,7 @@ export interface LocalRedis {
   stop(): Promise<void>;
 }
 
-export interface LocalRedisOptions {
+interface LocalRedisOptions {
   env: NodeJS.ProcessEnv;
   /** When a write is flushed to disk: at each write, or every second. */
   appendfsync?: 'always' | 'everysec';

@@ -30,7 +30,7 @@ export interface DemoProcesses {
   backlog(): Promise<number>;
 }
 
-export interface ProcessesDeps {
+interface ProcessesDeps {
   screen: Screen;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;

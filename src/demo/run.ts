@@ -7,7 +7,7 @@ import { createScreen, type Screen } from './screen.ts';
 import { createDemoProcesses, type DemoProcesses } from './processes.ts';
 import { runStory } from './story.ts';
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Keeps all processes running afterwards, until Ctrl-C. */
   keep: boolean;
   env: NodeJS.ProcessEnv;

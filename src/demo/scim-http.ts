@@ -1,7 +1,7 @@
 // Sends the SCIM requests of one identity provider to the bridge, checks every status and counts the requests.
 import { request, type Dispatcher } from 'undici';
 
-export interface ScimHttpOptions {
+interface ScimHttpOptions {
   /** Name of the provider, for messages. */
   name: string;
   /** Address of the SCIM root. */
@@ -13,7 +13,7 @@ export interface ScimHttpOptions {
 }
 
 /** The fields of answers that the demo reads: of one resource, and of a list. */
-export interface ScimAnswer {
+interface ScimAnswer {
   id: string;
   Resources: { id: string }[];
 }

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { SingleBar } from 'cli-progress';
 
-export type Style = 'bold' | 'dim' | 'green' | 'red';
+type Style = 'bold' | 'dim' | 'green' | 'red';
 
 export interface Screen {
   paint: (style: Style, text: string) => string;
@@ -21,7 +21,7 @@ export interface Screen {
   ) => Promise<T>;
 }
 
-export interface ScreenOptions {
+interface ScreenOptions {
   stream: NodeJS.WriteStream;
   env: NodeJS.ProcessEnv;
 }

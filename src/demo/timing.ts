@@ -4,7 +4,7 @@ import { compare } from './comparison.ts';
 import type { Company } from './company.ts';
 import { isRecordedWrite, type Platform } from './platform.ts';
 
-export interface ArrivalOptions {
+interface ArrivalOptions {
   /** Description for the error when the change is not applied. */
   what: string;
   limitMs: number;

@@ -30,7 +30,7 @@ export interface Claims {
 }
 
 /** The parties of a token: the name of the connection, and the issuer and audience of its settings. */
-export interface Parties {
+interface Parties {
   connection: string;
   issuer: string;
   audience: string;

@@ -6,7 +6,7 @@ import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint, SignJWT, type JWK } from 'jose';
 import { parsePrivateKey, parsePublicKey, type SigningKey } from '../support/signing-key.ts';
 
-export interface FeedSettings extends KeySettings {
+interface FeedSettings extends KeySettings {
   issuer: string;
   audience: string;
   /** Age from which a pending event is deleted. */

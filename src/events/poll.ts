@@ -4,7 +4,7 @@ import type { Clock } from '../support/sources.ts';
 import type { Turns } from '../support/limits.ts';
 import type { EventToken, Feed } from './feed.ts';
 
-export interface PollRequest {
+interface PollRequest {
   /** Largest number of returned events; 0: the request only acknowledges events. */
   maxEvents: number;
   /** False: the request waits until there is an event. */
@@ -15,7 +15,7 @@ export interface PollRequest {
   refused: { jti: string; err: string; description: string }[];
 }
 
-export interface PollAnswer {
+interface PollAnswer {
   /** Signed tokens by `jti`. */
   sets: Record<string, string>;
   moreAvailable: boolean;

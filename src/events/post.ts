@@ -8,7 +8,7 @@ export interface ReceiverSettings {
   timeoutMs: number;
 }
 
-export type Delivered =
+type Delivered =
   | { kind: 'accepted' }
   /** The receiver refused the token permanently. */
   | { kind: 'refused'; err: string; description: string }

@@ -8,7 +8,7 @@ import type { EventStream } from '../directory/logs/event-stream.ts';
 import type { Feed } from './feed.ts';
 import { postToken, type ReceiverSettings } from './post.ts';
 
-export interface Push {
+interface Push {
   /** Stops, and aborts a running post. */
   stop: () => Promise<void>;
 }

@@ -40,7 +40,7 @@ const LOG_ENTRIES = 50;
 /** Longest search of the log, milliseconds. The log may have a million entries of other resources. */
 const LOG_MS = 10_000;
 
-export interface ExplainOptions {
+interface ExplainOptions {
   /**
    * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these
    * already explains a difference. With a held or rejected change, a dead letter, or a target on hold the platform is read too.

@@ -25,7 +25,7 @@ import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 /** Time for all reads of one resource, milliseconds. */
-export const READ_TIMEOUT_MS = 3000;
+const READ_TIMEOUT_MS = 3000;
 
 /** Largest number of members of a group that are compared; a call returns 100 of them. */
 const COMPARED_MEMBERS = 1000;

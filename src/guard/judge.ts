@@ -45,7 +45,7 @@ export interface Population {
 }
 
 /** `allowance`: largest number of changes within the window. `hit`: the limits that are exceeded. */
-export type GuardVerdict =
+type GuardVerdict =
   { kind: 'allowed'; allowance: number } | { kind: 'held'; allowance: number; hit: ('count' | 'percent')[] };
 
 /** Smallest number of changes that a share above 0 % allows, so that small tenants are not blocked. */

@@ -13,7 +13,7 @@ import { allowOnly, countUntilRead, untilClosed } from './scim/respond.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
 import { createJsonBody } from './middleware/json-body.ts';
 
-export interface EventsConnection {
+interface EventsConnection {
   /** Pending events of the connection as signed tokens, and the public keys for them. */
   feed: Feed;
   /**

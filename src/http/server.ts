@@ -14,7 +14,7 @@ import { errorBody, notFound, payloadTooLarge } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
 import { createRequestContext, type OnAnswered, setRequestIdHeader } from './middleware/request-context.ts';
 
-export interface HttpDeps {
+interface HttpDeps {
   logger: Logger;
   clock: Clock;
   ids: Ids;
@@ -68,7 +68,7 @@ const listenerOf =
   (request, response) =>
     router(request as Request, response as Response, () => response.writeHead(404).end());
 
-export interface Listening {
+interface Listening {
   port: number;
   /** From now on answers with `Connection: close`, so that clients reconnect, possibly to another process. */
   drain(): void;

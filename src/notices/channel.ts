@@ -18,19 +18,19 @@ import { afterTelling, changesBetween, createNoticeGrouping, tendTold } from './
 import type { NoticeFacts } from './facts.ts';
 import { toNoticeItem } from './summary.ts';
 
-export interface NoticeChannelSettings extends NoticeReceiver {
+interface NoticeChannelSettings extends NoticeReceiver {
   /** Subjects of the conditions that are reported to the receiver. */
   about: readonly NoticeSubject[];
   /** Grouping time, milliseconds: a message is sent when one of its changes has lasted for this time. */
   groupMs: number;
 }
 
-export interface NoticeChannel {
+interface NoticeChannel {
   /** Stops, and aborts a running attempt. */
   stop: () => Promise<void>;
 }
 
-export interface NoticeChannelDeps {
+interface NoticeChannelDeps {
   clock: Clock;
   logger: Logger;
   ids: Ids;

@@ -83,7 +83,7 @@ export function tendTold(
   return isSame ? told : Object.fromEntries(stillTold);
 }
 
-export interface NoticeGrouping {
+interface NoticeGrouping {
   /** Returns the changes of the next message; none until one of them has lasted for the grouping time. */
   ripe: (changes: NoticeChange[], now: number) => NoticeChange[];
 }

@@ -22,7 +22,7 @@ export interface NoticeFacts {
   tokens: { connection: string; expiresAt: (number | null)[] }[];
 }
 
-export interface NoticeSources {
+interface NoticeSources {
   states: readonly DesiredState[];
   breakers: ReadonlyMap<string, Pick<Breaker, 'read'>>;
   /** The tokens that the settings name. */

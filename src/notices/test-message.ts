@@ -16,7 +16,7 @@ export interface NoticeTestResult {
   problem: string | null;
 }
 
-export interface NoticeTestDeps {
+interface NoticeTestDeps {
   clock: Clock;
   ids: Ids;
   store: NoticeStore;

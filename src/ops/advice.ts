@@ -8,7 +8,7 @@ import { HOLDER_REFUSED } from '../sync/names/taken-name.ts';
 import type { ApprovalIds } from './approvals/approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
-export interface AdviceFacts {
+interface AdviceFacts {
   ref: Ref;
   /** Undefined: the approvals are not read, and the advice names a list of them. */
   approvals?: ApprovalIds | undefined;

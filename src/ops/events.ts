@@ -4,7 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventName } from '../directory/logs/event-stream.ts';
 import { isoTime } from '../support/sources.ts';
 
-export interface RefusedEvent {
+interface RefusedEvent {
   connection: string;
   /** Id of the event in its stream; the token's jti is `<connection>.<id>`. */
   id: string;

@@ -41,7 +41,7 @@ export async function* listHandovers(states: readonly DesiredState[]): AsyncGene
 }
 
 /** Returns one handover; undefined: there is none. */
-export async function readHandover(
+async function readHandover(
   connection: string,
   store: Pick<ReconcileScope['handovers'], 'read' | 'target'>,
   ref: Ref,
@@ -72,7 +72,7 @@ export function toListedHandover(
   };
 }
 
-export interface UndoneHandover extends GivenBack {
+interface UndoneHandover extends GivenBack {
   connection: string;
   target: string;
   ref: Ref;
@@ -80,7 +80,7 @@ export interface UndoneHandover extends GivenBack {
 }
 
 /** A handover that an order takes back. */
-export interface UndoableHandover {
+interface UndoableHandover {
   scope: ReconcileScope;
   handover: ListedHandover;
 }

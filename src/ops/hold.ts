@@ -6,7 +6,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 
-export interface HoldChange {
+interface HoldChange {
   connection: string;
   target: string;
   /** False when the state did not change. */

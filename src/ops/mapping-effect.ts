@@ -12,7 +12,7 @@ import { sameValue } from '../sync/mapping/values.ts';
 import { briefValue, compileTried, type MappingFault, type TriedMapping } from './try-mapping.ts';
 
 /** Number of people by the effect on the value of one attribute. */
-export interface AttributeEffect {
+interface AttributeEffect {
   name: string;
   /** The value changes. */
   changed: number;
@@ -22,7 +22,7 @@ export interface AttributeEffect {
   faulty: number;
 }
 
-export interface EffectExample {
+interface EffectExample {
   connection: string;
   ref: Ref;
   /** userName of the person. */
@@ -35,7 +35,7 @@ export interface EffectExample {
   fault: string | null;
 }
 
-export interface MappingEffect {
+interface MappingEffect {
   target: string;
   /** People that were compared. */
   compared: number;
@@ -53,7 +53,7 @@ export interface MappingEffect {
   faults: MappingFault[];
 }
 
-export interface EffectOptions {
+interface EffectOptions {
   /** Name of the target, for which there may be no scope: a target that no connection feeds has no people. */
   target: string;
   limitMs: number;

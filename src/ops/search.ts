@@ -3,10 +3,10 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { isSearchPlace, type NamedResource } from '../directory/resources/search.ts';
 import type { Clock } from '../support/sources.ts';
 
-export type SearchHit = NamedResource & { connection: string };
+type SearchHit = NamedResource & { connection: string };
 
 /** `next`: place of the next page; null at the end. */
-export interface SearchPage {
+interface SearchPage {
   found: SearchHit[];
   next: string | null;
 }

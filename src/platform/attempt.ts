@@ -34,7 +34,7 @@ import type { TenantAddress } from './settings.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /** Returns the headers with the credential of an API family; a promise when a token has to be fetched. */
-export type Authorize = (family: Family) => Headers | Promise<Headers>;
+type Authorize = (family: Family) => Headers | Promise<Headers>;
 
 export interface AttemptOptions {
   address: TenantAddress;
@@ -49,7 +49,7 @@ export interface AttemptOptions {
 }
 
 /** One call in progress: its address and its report. */
-export interface Attempt {
+interface Attempt {
   /** Context for errors of the call. It does not say whether a write may have been applied (`mayHaveCommitted`). */
   readonly call: CallContext;
   readonly path: string;

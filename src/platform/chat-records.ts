@@ -60,7 +60,6 @@ export const CUTOFF = '__cutoff__';
 /** Id of the record that closes the stream. */
 export const STATE = '__state__';
 
-/** Returns the parsed JSON of a text, else the value as it is. */
 const jsonOrText = (text: unknown): unknown =>
   typeof text === 'string' ? (parseJson(text)?.value ?? text) : text;
 

@@ -1,7 +1,6 @@
 // Defines the errors of the platform client. They contain no token, body, id or personal data in message, stack or properties;
 // only `platformMessage` quotes the platform, with tokens removed. Causes are copies with name, code and message.
-import type { RedactText } from './redact.ts';
-import { redactedCause } from './redact.ts';
+import { type RedactText, redactedCause } from './redact.ts';
 
 /** Description of the failed call. `route` is a template such as '/api/scim/v2/Users/{id}'. */
 export interface CallContext {

@@ -2,8 +2,7 @@
 import { isRecord } from './answer.ts';
 import { textId, type Refuse } from './readers.ts';
 
-/** Typed access to the properties of one record. */
-export interface RecordFields {
+interface RecordFields {
   readonly id: string;
   /** All properties as received. */
   readonly all: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import type { CallOptions, Family, PlatformRequest, Send } from './request.ts';
 
 const PAGE_SIZE = 100;
 
-export interface RestList<T> {
+interface RestList<T> {
   /** Default: `rest`. */
   family?: Family;
   /** Path template, with its parameters in `params`. */

@@ -16,7 +16,7 @@ const GROUPS = '/api/scim/v2/Groups';
 const PATCH_URN = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** Selects a part of a list: `startIndex` is 1-based, `filter` a complete SCIM filter. */
-export interface ListRange {
+interface ListRange {
   startIndex?: number;
   count?: number;
   filter?: string;

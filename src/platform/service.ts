@@ -32,7 +32,7 @@ export interface Service {
 }
 
 /** Returns the headers that carry the credential. */
-export type CredentialHeaders = (token: string) => Headers;
+type CredentialHeaders = (token: string) => Headers;
 
 type Headers = Readonly<Record<string, string>>;
 

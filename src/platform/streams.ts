@@ -29,7 +29,7 @@ export interface OpenAnswer {
   refuse(reason: string): PlatformDecode;
 }
 
-export interface StreamRequest<T> extends Omit<PlatformRequest<unknown>, 'read'> {
+interface StreamRequest<T> extends Omit<PlatformRequest<unknown>, 'read'> {
   /** Converts the body to the items of the stream; may throw PlatformErrors. */
   read(answer: OpenAnswer): AsyncIterable<T>;
 }
@@ -43,7 +43,7 @@ export type OpenStream = <T>(
   options?: CallOptions,
 ) => AsyncGenerator<T, void, undefined>;
 
-export interface StreamsOptions extends AttemptOptions {
+interface StreamsOptions extends AttemptOptions {
   /** Time until the answer begins, milliseconds. */
   timeoutMs: number;
   /** Longest pause between two pieces of the body, milliseconds. */

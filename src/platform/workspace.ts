@@ -89,7 +89,6 @@ const readAccess: Reader<DashboardAccess> = (body, refuse) => {
   };
 };
 
-/** Returns whether a property of this name holds an id. */
 const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
 
 /** Returns a copy with the ids as integers; null and undefined stay. @throws PlatformArgument for an id of other text */

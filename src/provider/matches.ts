@@ -31,7 +31,7 @@ export interface TypeQuery {
   readonly sort: Sort | undefined;
 }
 
-export interface Match {
+interface Match {
   readonly kind: Kind;
   readonly record: PlacedRecord;
   /** Undefined when the query is not sorted. */

@@ -38,7 +38,7 @@ export const jobId = (connection: string, ref: Ref, deliveryId: string): string 
 /** BullMQ priorities: lower runs first. */
 export const BULLMQ_PRIORITY: Record<Priority, number> = { deactivation: 1, edit: 2, new: 3, reconcile: 4 };
 
-export interface RelayOptions {
+interface RelayOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
   target: string;

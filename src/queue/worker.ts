@@ -9,7 +9,7 @@ import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import { createRelay, queueName, queuePrefix, STREAMS, type JobStream, type SyncJob } from './relay.ts';
 
-export interface TargetQueueOptions {
+interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
   target: string;

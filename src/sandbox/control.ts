@@ -12,7 +12,7 @@ import { changeSettings } from './settings.ts';
 import { stateParts } from './state-view.ts';
 import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 
-export interface ControlDeps {
+interface ControlDeps {
   readonly runtime: SandboxRuntime;
   readonly secrets: Secrets;
   /** Resets the state to a seed; throws SandboxProblem 400 for an unknown one. */

@@ -21,7 +21,7 @@ export type AuthenticationMethod =
     };
 
 /** The properties of a deployment that this file reads. */
-export interface TokenChecker {
+interface TokenChecker {
   readonly apiSecret: string;
   /** Absent = the API secret. */
   readonly authentication?: AuthenticationMethod;

@@ -3,7 +3,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { isJsonObject, type SandboxJsonObject } from './json.ts';
 
 /** Source of the secret; a Deployment is one. */
-export interface TokenIssuer {
+interface TokenIssuer {
   readonly apiSecret: string;
 }
 

@@ -23,7 +23,7 @@ const CHANCES = [
 ] as const;
 export type ChanceName = (typeof CHANCES)[number];
 
-export interface FaultSet {
+interface FaultSet {
   /** Shortest and longest wait before the request is handled, milliseconds; undefined = no wait. */
   readonly latencyMs: readonly [from: number, to: number] | undefined;
   /** Age of the state that reads show, milliseconds; undefined = live. */

@@ -6,13 +6,13 @@ import { own } from './json.ts';
 /** No answer: the connection is closed at once or after `holdMs`; null = it is held until the client closes it. */
 export type Silence = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null };
 /** Replaces the handling of the request. */
-export type InjectedRefusal =
+type InjectedRefusal =
   Silence | { kind: 'html' } | { kind: 'status'; status: number; retryAfter: string | undefined };
 /** Replaces the answer after the change was stored. */
 export type Loss = Silence | { kind: 'status'; status: number };
 
 /** Truncates a list: with `total` its totals match the short list, with `page` they stay true. */
-export interface Truncation {
+interface Truncation {
   /** Share of the page that is kept, 0 to 1. */
   readonly keep: number;
   readonly mode: 'page' | 'total';

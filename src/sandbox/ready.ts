@@ -31,7 +31,7 @@ export interface ReadyLine {
   };
 }
 
-export interface Addresses {
+interface Addresses {
   readonly platformUrl: string;
   readonly controlUrl: string;
   readonly certificate: string | undefined;

@@ -26,7 +26,7 @@ export interface MemoryTable<T extends TableRow> extends TableView<T>, Durable {
 }
 
 /** Index name to a function that returns the keys of a record. */
-export type Keys<T> = Readonly<Record<string, (record: T) => readonly string[]>>;
+type Keys<T> = Readonly<Record<string, (record: T) => readonly string[]>>;
 
 /**
  * Maps each key to one id or a Set of ids. Most keys have one id, and a Set for each would need more memory than the

@@ -2,9 +2,9 @@
 
 export type AttributeType =
   'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'binary' | 'reference' | 'complex';
-export type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
-export type Returned = 'always' | 'never' | 'default' | 'request';
-export type Uniqueness = 'none' | 'server' | 'global';
+type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
+type Returned = 'always' | 'never' | 'default' | 'request';
+type Uniqueness = 'none' | 'server' | 'global';
 
 /** One attribute definition: the characteristics that `/Schemas` shows, and `announced`. */
 export interface Attribute {

@@ -24,7 +24,7 @@ export interface BulkOperation {
   readonly fault: ScimError | undefined;
 }
 
-export interface BulkRequest {
+interface BulkRequest {
   /** Number of errors after which no operation starts; Infinity when the client set no limit. */
   readonly failOnErrors: number;
   readonly operations: readonly BulkOperation[];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { invalidCursor } from './errors.ts';
 
 /** Position of the last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
-export interface CursorPosition {
+interface CursorPosition {
   /** Name of the type of that resource; `sorted` in a sorted list (provider/pages.ts). */
   readonly type: string;
   /** Place of that resource in the order of creation of its type; in a sorted list the position there, from 1. */

@@ -19,7 +19,7 @@ export interface ListQuery {
 }
 
 /** Page sizes: without a count, and the largest. */
-export interface ListLimits {
+interface ListLimits {
   readonly defaultCount: number;
   readonly maxCount: number;
 }
@@ -39,7 +39,7 @@ type Parameter = (typeof PARAMETERS)[number];
 const NAME_LISTS: ReadonlySet<Parameter> = new Set(['attributes', 'excludedAttributes']);
 
 /** The parameters of a list before they are checked: all are text in a URL; a `.search` body may have numbers and lists. */
-export type RawListQuery = Readonly<Partial<Record<Parameter, unknown>>>;
+type RawListQuery = Readonly<Partial<Record<Parameter, unknown>>>;
 
 const isAbsent = (raw: unknown): boolean => raw === undefined || raw === null || raw === '';
 
@@ -85,7 +85,7 @@ function filterOf(raw: unknown): string | undefined {
 }
 
 /** Checks and converts the parameters; used by `parseListQuery` and `parseSearchRequest`. @throws as these two */
-export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
+function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
   const refuseCount = raw.cursor === undefined || raw.cursor === null ? invalidValue : invalidCount;
   const count = integer('count', raw.count, limits.defaultCount, refuseCount);
   return {

@@ -21,7 +21,7 @@ import { ENTERPRISE_USER_URN } from './urns.ts';
 /** JSON with canonical names and keys in schema order, so that equal resources have equal JSON text. */
 export type Resource = { schemas: string[]; [attribute: string]: unknown };
 
-export interface ResourceTypeDefinition {
+interface ResourceTypeDefinition {
   readonly name: 'User' | 'Group';
   readonly endpoint: '/Users' | '/Groups';
   readonly description: string;

@@ -1,6 +1,6 @@
 // Computes the delay before the next attempt.
 
-export interface BackoffOptions {
+interface BackoffOptions {
   /** Delay after the first failure, milliseconds. */
   baseMs: number;
   /** Longest delay, milliseconds. */

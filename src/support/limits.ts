@@ -11,7 +11,7 @@ export class Busy extends Error {
   }
 }
 
-export interface TurnLimits {
+interface TurnLimits {
   /** Largest number of turns that are taken at the same time; one owner may take half of them. */
   atOnce: number;
   /** Longest queue of one owner. */
@@ -131,7 +131,7 @@ export interface ByteShare {
   give(bytes: number): void;
 }
 
-export interface ByteBudget {
+interface ByteBudget {
   /** Returns the share of one owner: at most half of the budget, so that the other half stays free for other owners. */
   share(): ByteShare;
 }
@@ -198,7 +198,7 @@ export interface JsonBounds {
 }
 
 /** Why a text must not be parsed. `reason` completes a sentence whose subject is the text, such as "The body …". */
-export interface JsonFault {
+interface JsonFault {
   kind: 'depth' | 'structure' | 'text';
   reason: string;
 }

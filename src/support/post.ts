@@ -2,7 +2,7 @@
 import { parseRetryAfter } from './retry-after.ts';
 import { timeLimit } from './time-limit.ts';
 
-export interface PostRequest {
+interface PostRequest {
   address: string;
   headers: Record<string, string>;
   body: string;

@@ -1,6 +1,6 @@
 // Parses Redis addresses of the settings: one server, a primary behind sentinels, or a node of a cluster.
 
-export interface HostPort {
+interface HostPort {
   host: string;
   port: number;
 }

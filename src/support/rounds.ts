@@ -3,7 +3,7 @@ import type { Logger } from './logger.ts';
 import type { Clock } from './sources.ts';
 
 /** Does one round and returns the wait before the next one, milliseconds. The signal aborts at the stop. */
-export type Round = (signal: AbortSignal) => Promise<number>;
+type Round = (signal: AbortSignal) => Promise<number>;
 
 /**
  * Starts the rounds.

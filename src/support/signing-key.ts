@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 
 /** JWS algorithms (RFC 7518 §3.1, RFC 8037 §3.1), one for each supported key type. */
-export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
+type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 export interface SigningKey {
   key: KeyObject;

@@ -12,7 +12,7 @@ export interface Step {
   end: (failed?: string, attributes?: Attributes) => void;
 }
 
-export type Attributes = Record<string, string | number>;
+type Attributes = Record<string, string | number>;
 
 export interface Tracing {
   /** Records a finished request under its correlation id. Times are Unix milliseconds. */

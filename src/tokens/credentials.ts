@@ -9,7 +9,7 @@ import { daysUntil, warningOf } from './expiry.ts';
 import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts';
 import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
-export interface CredentialSettings {
+interface CredentialSettings {
   /** Name of the connection. */
   name: string;
   /** Tokens of the settings. The list is changed in place when a secret is rotated; `renew` reads it again. */

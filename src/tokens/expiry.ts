@@ -6,7 +6,7 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 /** Days before the expiry at which a warning is logged, descending. */
 const WARN_DAYS = [30, 7, 1];
 
-export type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
+type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
 
 /**
  * Parses an expiry: a time from `now` such as `90d`, `12h`, `30m` or `4w`, a date and time such as 2027-01-31T00:00:00Z, or a

@@ -14,7 +14,7 @@ export interface KeySet {
   fetchedAt: number;
 }
 
-export interface Jwks {
+interface Jwks {
   /** Returns the keys; undefined when there are none. Keys older than FRESH_MS are fetched again in the background. */
   current(): Promise<KeySet | undefined>;
   /**

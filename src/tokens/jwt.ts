@@ -12,7 +12,7 @@ export interface JwtSettings {
   jwksUri: string;
 }
 
-export type JwtVerdict =
+type JwtVerdict =
   /** `subject`: the claim `sub`; `''` when the token has none. */
   | { kind: 'valid'; subject: string }
   | { kind: 'refused' }

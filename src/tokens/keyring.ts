@@ -11,7 +11,7 @@ export interface SettingsToken {
   expiresAt?: string;
 }
 
-export interface KeyringToken {
+interface KeyringToken {
   readonly name: string;
   readonly source: 'settings' | 'stored';
   /** Unix milliseconds; Infinity: never. */

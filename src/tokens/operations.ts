@@ -18,7 +18,7 @@ const MOST_TOKENS = 50;
 export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
 
 /** `taken`: a token has this name. `full`: there are MOST_TOKENS. `secret` is shown once to the operator and not stored. */
-export type IssueOutcome =
+type IssueOutcome =
   { kind: 'issued'; secret: string; token: StoredToken } | { kind: 'taken' } | { kind: 'full' };
 
 /**
@@ -60,7 +60,7 @@ export const shownOnce = (connection: string, { secret, token }: { secret: strin
 });
 
 /** `in settings`: the token is one of the settings file, so nothing was revoked. */
-export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
+type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 
 /** Revokes a stored token; all processes refuse it within two seconds. A token of the settings must be removed there. */
 export async function revokeToken(

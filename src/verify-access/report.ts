@@ -5,7 +5,7 @@ import type { SecurityContext } from './security-context.ts';
 
 /** Stages of the chain in their order; each needs the one before. */
 export const CHAIN = ['push', 'stored', 'applied', 'visible'] as const;
-export type ChainStage = (typeof CHAIN)[number];
+type ChainStage = (typeof CHAIN)[number];
 
 /** One stage of the chain from a push to visible data, with the result of its check. It is no `Link` of the directory. */
 export interface ChainLink {

@@ -22,7 +22,7 @@ import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
-export interface AccessDeps {
+interface AccessDeps {
   /** Called with a sentence when a call waits before it is sent, such as for the rate limit. */
   tell?: (text: string) => void;
   /** Every connection with each of its targets. */
@@ -195,7 +195,7 @@ async function findAccount(
 
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;
 
-export type AccessAnswer =
+type AccessAnswer =
   | { kind: 'report'; report: AccessReport }
   /** No resource has this name. */
   | { kind: 'unknown' }

@@ -29,7 +29,7 @@ import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { workbenchRoutes } from './routes/workbench.ts';
 
-export interface AdminOptions {
+interface AdminOptions {
   identify: IdentifyCaller;
   /** Router of /admin/sign-in. */
   signIn: Router;

@@ -5,7 +5,7 @@ import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 
-export interface ExportedLog<Found> {
+interface ExportedLog<Found> {
   /** Name of the file without its ending. */
   name: string;
   steps: AsyncIterable<SearchStep<Found>>;

@@ -28,7 +28,7 @@ export interface Finished {
   result: Iterable<string>;
 }
 
-export interface OperationOrder {
+interface OperationOrder {
   kind: OperationKind;
   target: string | undefined;
   /** Name of the operator. */

@@ -2,7 +2,7 @@
 import { type ByteShare, createByteBudget, createTurns, type Turns } from '../../support/limits.ts';
 import { createPace, type Slice } from '../../support/pace.ts';
 
-export interface AdmissionLimits {
+interface AdmissionLimits {
   /** Limit of bytes of request bodies in flight, and likewise of answers in flight. */
   inFlightBytes: number;
   /** Limit of concurrent lists and searches. */

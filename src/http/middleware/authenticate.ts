@@ -10,7 +10,7 @@ import { hasTokenPrefix } from '../../tokens/secret.ts';
 import { wrongToken, type BadCredentials } from './bad-credentials.ts';
 import { isWithin, toNetworks, type ClientAddress } from './client-address.ts';
 
-export interface AuthenticateDeps {
+interface AuthenticateDeps {
   clock: Clock;
   credentials: ConnectionCredentials;
   clientAddress: ClientAddress;

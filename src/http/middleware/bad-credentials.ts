@@ -76,7 +76,7 @@ export function wrongToken(
 }
 
 /** Returns the key under which attempts are counted: an IPv4 address, or the /64 network of an IPv6 address. */
-export function originOf(address: string): string {
+function originOf(address: string): string {
   if (isIP(address) !== 6) return address;
   // `::` stands for as many groups of zeros as are missing to eight; a zone id follows `%`.
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];

@@ -16,7 +16,7 @@ import {
 import { afterIterations } from '../../support/pace.ts';
 import type { Admitted } from '../admission/admission.ts';
 
-export interface JsonBodyOptions {
+interface JsonBodyOptions {
   /** Largest body in bytes, after decompression. */
   limit: number;
   /** Share of the connection in the limits of the process. */

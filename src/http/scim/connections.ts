@@ -13,7 +13,7 @@ import { createClientAddress } from '../middleware/client-address.ts';
 import { createDeviationLog, type OnDeviation } from './deviations.ts';
 import { createScimRouter } from './router.ts';
 
-export interface ScimConnection {
+interface ScimConnection {
   settings: AuthenticateOptions & {
     name: string;
     profile: ProfileName;

@@ -19,7 +19,7 @@ const RETRY_AFTER_SECONDS = 2;
  * Writes headers and body of an answer.
  * @param defer gets the function that ends the response, and calls it later; default: the response ends immediately
  */
-export function respond(
+function respond(
   response: Response,
   { status, text, location, etag }: Answer,
   defer?: (end: () => void) => void,

@@ -29,7 +29,7 @@ import { correlationIdOf } from '../middleware/request-context.ts';
 import { Busy } from '../../support/limits.ts';
 import { allowOnly, send, untilClosed } from './respond.ts';
 
-export interface ScimRouterOptions {
+interface ScimRouterOptions {
   /** Path of the SCIM root, such as `/scim/v2`. */
   root: string;
   /** Configured address of the service without a trailing slash; null: the Host header is used. */

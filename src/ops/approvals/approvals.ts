@@ -34,13 +34,13 @@ export interface ShownApproval extends Approval {
 }
 
 /** The order of an operator. `identity` distinguishes callers where two persons have to approve. */
-export interface DecisionOrder extends Actor {
+interface DecisionOrder extends Actor {
   action: Decision['action'];
   identity: string;
   selection?: ChangeSelection;
 }
 
-export interface ChangePage extends ChangeSelection {
+interface ChangePage extends ChangeSelection {
   /** Number of changes that are left out at the beginning. */
   offset?: number | undefined;
   /** Largest number of changes. */

@@ -22,7 +22,7 @@ export interface BackupReport {
 /** Called periodically with the number of finished items and an estimate of the total. */
 export type OnItems = (done: number, total: number) => void;
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Unix milliseconds. */
   createdAt: number;
   /** `backup.key` of the settings. */

@@ -14,7 +14,7 @@ import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check
 import { findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 
 /** The settings of a target. `scimToken`: token of the SCIM calls; null: `token` is used. */
-export interface CheckedTarget {
+interface CheckedTarget {
   name: string;
   url: string;
   token: string;

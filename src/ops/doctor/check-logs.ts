@@ -7,7 +7,7 @@ import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import { verifyLogs } from '../log/provisioning-log.ts';
 
 /** Checks the audit log (`acts`) and the provisioning log of each target (`log <target>`). */
-export async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
+async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
   const [acts, logs] = [await verifyActs([state]), await verifyLogs([state])];
   return [
     ...acts.map(({ entries, broken }) => ({ log: 'acts', entries, broken })),

@@ -14,7 +14,7 @@ import { tokenFindings, type TokenPlaces } from './token-findings.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
 
 /** Sources of the findings. */
-export interface StoredSubject extends TokenPlaces {
+interface StoredSubject extends TokenPlaces {
   states: readonly DesiredState[];
   readFleet: ReadFleet;
   notices: { findings: () => Promise<DoctorFinding[]> };

@@ -14,12 +14,12 @@ export type Imported =
   'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
 
 /** Outcome of a row. `why`: the cause of a refusal, with the names at both sides; undefined: the row is not refused. */
-export interface ImportedRow {
+interface ImportedRow {
   outcome: Imported;
   why?: string;
 }
 
-export interface ImportOptions extends Actor {
+interface ImportOptions extends Actor {
   /** Returns the outcomes without linking. */
   dryRun: boolean;
   signal: AbortSignal;

@@ -6,7 +6,7 @@ import { counted } from '../../support/counted.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { linksOf, type LinkRow } from './link-rows.ts';
 
-export interface ForgetLinksOptions {
+interface ForgetLinksOptions {
   connection: string;
   ref: Ref;
   /** Undefined: all targets. */

@@ -7,7 +7,7 @@ import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { LocatedEntry } from './provisioning-log.ts';
 
 /** Returns the names of the first `most` members of an entry; of a member whose name is not known any more the id. */
-export type NameMembers = (entry: LocatedEntry, most: number) => Promise<string[]>;
+type NameMembers = (entry: LocatedEntry, most: number) => Promise<string[]>;
 
 export function createMemberNames(
   states: readonly Pick<DesiredState, 'connection' | 'directory' | 'links' | 'outboxes'>[],

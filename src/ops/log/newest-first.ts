@@ -3,7 +3,7 @@ import type { LogSpan, Placed, SearchedPortion } from '../../directory/logs/chai
 import { sequenceOf, timeOf } from '../../directory/redis/stream-id.ts';
 
 /** A log to merge with others; its name is part of the public ids of its entries. */
-export interface NamedLog<Entry extends Placed> {
+interface NamedLog<Entry extends Placed> {
   name: string;
   search: (span: LogSpan) => AsyncGenerator<SearchedPortion<Entry>>;
 }

@@ -85,7 +85,7 @@ export async function removedEntriesTexts(
 }
 
 /** Check of a hash chain. `broken`: id of the first entry that does not fit; `the end`: the last are missing; null: it is whole. */
-export interface CheckedLog extends Omit<ChainCheck, 'broken'> {
+interface CheckedLog extends Omit<ChainCheck, 'broken'> {
   connection: string;
   target: string;
   broken: string | null;

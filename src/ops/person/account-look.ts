@@ -26,7 +26,7 @@ const LOOK_MS = 8000;
 /** Interval of questions for the whole list. */
 const ASK_AGAIN_MS = 1000;
 
-export interface AccountLookOptions {
+interface AccountLookOptions {
   /** Longest wait for the whole list that proves an absence, milliseconds; default LOOK_MS. The list goes on after it. */
   listMs?: number;
   /** Ends that wait. */

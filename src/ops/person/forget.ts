@@ -44,7 +44,7 @@ export type ForgetOutcome =
   | { kind: 'open'; accounts: AccountState[] }
   | { kind: 'busy'; connection: string };
 
-export interface ForgetOptions extends IdentifyOptions {
+interface ForgetOptions extends IdentifyOptions {
   /** Undefined: all connections. */
   connection?: string | undefined;
   /** Forgets although an account may still be active, or its work is still to be handed over. */

@@ -13,7 +13,7 @@ export type LostHandover =
   { state: 'planned'; at: string } | { state: 'unfinished' | 'moved'; items: number; folder: string | null };
 
 /** Settings of a target that decide about handovers. */
-export interface HandoverRules {
+interface HandoverRules {
   handover?: { afterDays: number } | null;
   users: { protected: readonly string[] };
 }

@@ -3,7 +3,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 
 /** Stored names and accounts of a person who is no longer pushed, by which the person is compared with pushed users. */
-export interface FormerIdentity {
+interface FormerIdentity {
   desired: DesiredState;
   /** userNames, externalIds and addresses, present and former. */
   names: ReadonlySet<string>;
@@ -13,7 +13,7 @@ export interface FormerIdentity {
 }
 
 /** Pushed users who have a name of a former person. */
-export interface Namesakes {
+interface Namesakes {
   /** A user who is the same person, because the externalId is the same. */
   same: Ref | undefined;
   /** Users of whom nothing stored shows whether they are the same person. */

@@ -9,7 +9,7 @@ import { isoTime } from '../../support/sources.ts';
 const STOPS = ['hold', 'address', 'breaker', 'pause', 'noWorker'] as const;
 /** Causes that can limit the speed of a load; BOUND_WORDS explains each. */
 export const LOAD_BOUNDS = [...STOPS, 'waiting', 'rateLimit', 'processor', 'latency'] as const;
-export type LoadBound = (typeof LOAD_BOUNDS)[number];
+type LoadBound = (typeof LOAD_BOUNDS)[number];
 
 export interface LoadProgress {
   /** Unix milliseconds. */

@@ -97,7 +97,7 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
 }
 
 /** Sources of facts that are not stored with the connections. */
-export interface StatusSources {
+interface StatusSources {
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */

@@ -9,7 +9,7 @@ import {
 } from '../../directory/history/slots.ts';
 import type { Priority } from '../../directory/records.ts';
 
-export interface TargetHistory {
+interface TargetHistory {
   target: string;
   range: HistoryRange;
   /** Start of the first slot, and the present in the last one; Unix milliseconds of Redis. */

@@ -5,7 +5,7 @@ import { parseRef, type Kind, type Priority, type Ref } from '../../directory/re
 import { isoTime } from '../../support/sources.ts';
 
 /** A resource whose change is not applied at a target yet. */
-export interface Waiting {
+interface Waiting {
   connection: string;
   target: string;
   ref: Ref;

@@ -15,7 +15,7 @@ import { mapBounded } from '../../support/bounded.ts';
 import { withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
 import type { FoundResource } from '../find.ts';
 
-export interface PendingToList {
+interface PendingToList {
   /** The comparison with the platform. */
   look: ComparedOne;
   /** Signs of the pending memberships (`SyncReport.pendingGroups`). */

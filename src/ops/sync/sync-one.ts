@@ -28,7 +28,7 @@ import { endOfSyncs } from './end-of-syncs.ts';
 import { syncNow } from './sync-now.ts';
 import type { SyncReport } from './sync-outcome.ts';
 
-export interface SyncOneOptions {
+interface SyncOneOptions {
   dryRun: boolean;
   actor: Actor;
   /** Longest time of reads and syncs together. */

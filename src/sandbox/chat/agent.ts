@@ -44,7 +44,7 @@ const FINAL = ['final'];
 const LISTED_ROWS = 10;
 
 /** Splits a text into increments after spaces; joined they equal the text. */
-export function increments(text: string): string[] {
+function increments(text: string): string[] {
   const words = text.match(/\S+\s*|\s+/g) ?? [];
   const size = Math.max(1, Math.ceil(words.length / MAX_INCREMENTS));
   const parts: string[] = [];
@@ -119,7 +119,7 @@ function rowText(rows: Rows, row: Rows['data'][number]): string {
 }
 
 /** Returns the answer to a question: title, number of rows, and the first rows as text. */
-export function answerText(title: string, rows: Rows): string {
+function answerText(title: string, rows: Rows): string {
   if (rows.totalRows === 0) return `${title}: no rows are visible to you.`;
   const listed = rows.data.slice(0, LISTED_ROWS).map((row) => rowText(rows, row));
   const more = rows.totalRows > listed.length ? `, and ${rows.totalRows - listed.length} more` : '';

@@ -23,7 +23,7 @@ export interface ChatStyle {
   readonly choose: Choose;
 }
 
-export interface ChatQuestion {
+interface ChatQuestion {
   readonly caller: ChatCaller;
   readonly session: ChatSession;
   readonly thread: ThreadRecord;

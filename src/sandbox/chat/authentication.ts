@@ -28,7 +28,7 @@ export interface ChatCaller {
 }
 
 /** The parts of a chat address. */
-export interface ChatAddress {
+interface ChatAddress {
   readonly accountName: string;
   readonly form: 'agents' | 'deployments';
   /** Id of the agent or of the deployment, depending on `form`. */

@@ -3,7 +3,7 @@ import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 
 /** Granularities that a question may name. */
 export const GRAINS = ['day', 'week', 'month', 'quarter', 'year'] as const;
-export type Grain = (typeof GRAINS)[number];
+type Grain = (typeof GRAINS)[number];
 
 /** Selected members of one cube or view. `grain` is the granularity of the time dimension among `dimensions`. */
 export interface Choice {
@@ -37,7 +37,7 @@ function singular(word: string): string {
 }
 
 /** Returns the lower-case words in singular form; underscores and camel case separate words. */
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   const parted = text.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').toLowerCase();
   return (parted.match(/[\p{L}\d]+/gu) ?? []).map(singular);
 }

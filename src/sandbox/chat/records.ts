@@ -2,7 +2,7 @@
 import type { SandboxJsonObject } from '../json.ts';
 import type { StoredAttributeValue } from '../records.ts';
 
-export interface ToolCallRecord {
+interface ToolCallRecord {
   readonly name: string;
   /** Input as JSON text. */
   readonly input: string;

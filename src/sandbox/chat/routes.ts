@@ -19,7 +19,7 @@ import { identifyAborter, openChatSession, type ChatSession } from './session.ts
 import { brokenAfter, cutoffLine, errorLine, openingWith, storedLines } from './stream.ts';
 import { decide, messagesOf, openThread, openedBy, threadStateOf, threadOf } from './threads.ts';
 
-export interface ChatDeps {
+interface ChatDeps {
   readonly runtime: SandboxRuntime;
   readonly style: ChatStyle;
   /** Returns the authenticated caller of a request. */

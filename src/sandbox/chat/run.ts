@@ -31,7 +31,7 @@ export interface Run {
   readers(): number;
 }
 
-export interface RunStart {
+interface RunStart {
   readonly chatId: string;
   readonly messageId: string | null;
   readonly userIds: ReadonlySet<number>;

@@ -197,7 +197,7 @@ export function openChatSession(
 }
 
 /** Caller of an abort: the owner name, or the API key alone when the request names no user. */
-export type Aborter =
+type Aborter =
   { readonly kind: 'owner'; readonly owner: string } | { readonly kind: 'key'; readonly name: string };
 
 /** Identifies the caller of an abort without creating an external user. Throws 400 for an unknown internal user. */

@@ -19,7 +19,7 @@ import { noteRun } from './releases.ts';
 import { toImage, wantedRelease } from './versions.ts';
 
 /** Returns the Deployment of the specification. A deployment of the sandbox is `ready` as soon as it is created. */
-export function toSettingsView(call: Call, deployment: DeploymentRecord): SandboxJsonObject {
+function toSettingsView(call: Call, deployment: DeploymentRecord): SandboxJsonObject {
   const { channel, version, isHeld } = deployment.release;
   return {
     id: Number(deployment.id),

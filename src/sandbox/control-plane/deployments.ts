@@ -6,7 +6,7 @@ import type { CurrentState } from '../state.ts';
 
 export type NewBranch = Pick<BranchRecord, 'name' | 'kind' | 'owner'>;
 
-export interface NewDeployment {
+interface NewDeployment {
   readonly name: string;
   readonly apiSecret: string;
   /** The first one is the production branch. */

@@ -7,7 +7,7 @@ import type { DeploymentRecord, UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
 import { grantKey, type Grant } from '../workspace/records.ts';
 
-export type DeploymentAction = 'DeploymentRead' | 'DeploymentUpdate' | 'SchemaUpdate';
+type DeploymentAction = 'DeploymentRead' | 'DeploymentUpdate' | 'SchemaUpdate';
 
 /** Permissions that a grant on a deployment gives; each level includes the previous ones (ASSUMED-76). */
 const GRANTED: Readonly<Record<string, readonly DeploymentAction[]>> = {

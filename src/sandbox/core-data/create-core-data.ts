@@ -20,7 +20,7 @@ import type { QueryForm } from './query-form.ts';
 import { createStores } from './stores.ts';
 import { hiddenMember, userError, type FoundMember } from './members.ts';
 
-export interface CoreDataDeps {
+interface CoreDataDeps {
   /** Returns the sandbox's time, Unix milliseconds. */
   readonly now: () => number;
   /** Returns the current settings. */

@@ -19,7 +19,7 @@ import type { Statement } from './statement.ts';
 const ROWS_PER_PART = 100;
 
 /** Surroundings of a query: the engine with its limits, the model, the rights, and the sandbox's time. */
-export interface SqlSetting {
+interface SqlSetting {
   readonly engine: Engine;
   readonly model: Model;
   readonly context: CoreDataSecurityContext;

@@ -3,7 +3,7 @@
 import { userError } from './members.ts';
 
 /** Local times in the UTC fields of a Date; both ends are included. */
-export type WordRange = readonly [first: Date, last: Date];
+type WordRange = readonly [first: Date, last: Date];
 type TimeUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 const UNITS = 'day|week|month|year|quarter|hour|minute|second';

@@ -31,7 +31,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-export interface QueryAnswer {
+interface QueryAnswer {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
   /** Reason why the rows are incomplete; null when they are complete. */

@@ -19,14 +19,14 @@ export interface FilterSetting {
 type Values = readonly (string | null)[];
 
 /** A condition as the client sent it; null = no value. */
-export interface FilterCondition {
+interface FilterCondition {
   readonly target: FilterTarget;
   readonly operator: Operator;
   readonly values: Values;
 }
 
 /** Checked values; `span`: first and last moment of a date operator, else null. */
-export interface ConditionValues {
+interface ConditionValues {
   readonly values: Values;
   readonly span: Span | null;
 }

@@ -46,7 +46,7 @@ export interface Query {
   readonly form: QueryForm;
 }
 
-export interface QueryBounds {
+interface QueryBounds {
   readonly nowMs: number;
   /** `limit` of a query that has none. */
   readonly defaultLimit: number;

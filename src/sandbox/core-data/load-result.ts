@@ -105,7 +105,7 @@ export function showQuery(query: Query): LoadResult {
   };
 }
 
-export interface Loaded {
+interface Loaded {
   readonly rows: Rows;
   /** Null unless the query asked for it. */
   readonly total: number | null;

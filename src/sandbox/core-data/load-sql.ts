@@ -9,7 +9,7 @@ import { KEY_COLUMN, relationSql } from './relation.ts';
 import { quoteName, type Bind, type Statement } from './statement.ts';
 
 /** A column of the answer. */
-export interface LoadColumn {
+interface LoadColumn {
   /** Name such as `orders.count` or `orders.created_at.month`. */
   readonly name: string;
   /** SQL expression over the relation. */

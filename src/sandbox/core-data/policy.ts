@@ -5,7 +5,7 @@ import type { Cube, Policy, PolicyFilter, RowFilter } from './model.ts';
 import type { PolicyTest } from './policy-condition.ts';
 
 /** A filter of a policy with its values, in the form of a query's filters. */
-export type EvaluatedFilter = Readonly<Record<string, unknown>>;
+type EvaluatedFilter = Readonly<Record<string, unknown>>;
 
 const ATTRIBUTE = `(?:security_?[cC]ontext\\.cube_?[cC]loud\\.)?user_?[aA]ttributes\\.([A-Za-z_][A-Za-z0-9_]*)`;
 /** A value such as `{ userAttributes.country }`; Cube's longer form and its snake case are accepted too. */

@@ -40,7 +40,7 @@ export interface QueryForm {
 
 /** Largest number of entries in one list of a query. */
 const MAX_LIST = 100;
-export const MEMBER_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
+const MEMBER_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
 const DIMENSION_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+(\.[a-zA-Z0-9_]+)?$/;
 const ORDER_NAME =
   /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$|^[a-zA-Z0-9_]+$|^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;

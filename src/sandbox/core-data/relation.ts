@@ -12,7 +12,7 @@ function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): strin
   return `timezone(${bind(timezone)}, timezone('UTC', ${dimension.sql}))`;
 }
 
-export interface RelationParts {
+interface RelationParts {
   readonly tableName: QualifiedTableName;
   readonly access: RowAccess;
   /** IANA name. */

@@ -1,7 +1,7 @@
 // Implements `Continue wait`: a slow query keeps running, and a repeated request gets its result (contract 5.1).
 import { systemClock } from '../../support/sources.ts';
 
-export type Waited<T> = { readonly kind: 'done'; readonly result: T } | { readonly kind: 'wait' };
+type Waited<T> = { readonly kind: 'done'; readonly result: T } | { readonly kind: 'wait' };
 
 interface Running<T> {
   readonly result: Promise<T>;

@@ -9,7 +9,7 @@ import { EXTENSION_URN, SCIM_USER_URN } from './urns.ts';
 import { parseActive, parseEmail, type UserFields } from './user-resource.ts';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-export type UserDraft = Writable<UserFields & Pick<UserRecord, 'isDeactivated' | 'values'>>;
+type UserDraft = Writable<UserFields & Pick<UserRecord, 'isDeactivated' | 'values'>>;
 
 const READ_ONLY = new Set(['id', 'meta', 'groups', 'schemas']);
 /** Property by path in lower case. */

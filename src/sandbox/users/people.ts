@@ -16,7 +16,7 @@ export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
 export type PersonChange = Partial<Omit<UserRecord, Derived>>;
 
 /** Returns the tenant's default role for new users; a deleted role or Admin falls back to Viewer (contract 2.2). */
-export function defaultRole(current: CurrentState): string {
+function defaultRole(current: CurrentState): string {
   const [role] = current.state.roles.find('name', current.settings.defaultRole.toLowerCase());
   return role && role.name !== 'Admin' ? role.name : FALLBACK_ROLE;
 }

@@ -2,7 +2,7 @@
 import { attribute, type Attribute, type AttributeType, type Schema } from '../attributes.ts';
 
 /** One attribute of an extension in the settings. Its sub-attributes cannot be complex. */
-export interface CustomAttribute {
+interface CustomAttribute {
   readonly name: string;
   readonly type: AttributeType;
   readonly description: string;

@@ -4,7 +4,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { serviceProviderSchemas } from './service-provider.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
 
-export interface ServiceProviderOptions {
+interface ServiceProviderOptions {
   /** Address of the SCIM root, without a trailing slash. */
   readonly baseUrl: string;
   /** Limits of a bulk request: operations, and bytes. */

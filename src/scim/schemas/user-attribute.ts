@@ -3,7 +3,7 @@ import { attribute, type AttributeType, type Schema } from '../attributes.ts';
 import { isMemberName } from '../json.ts';
 import { USER_ATTRIBUTE_URN } from '../urns.ts';
 
-export type ExtensionAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+type ExtensionAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
 
 export interface UserAttributeDefinition {
   readonly name: string;

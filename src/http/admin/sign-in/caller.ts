@@ -23,7 +23,7 @@ import {
  */
 export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
 
-export interface CallerSources {
+interface CallerSources {
   /** Undefined when there is no admin token. */
   checkAdmin: AdminCheck | undefined;
   /** Undefined when the settings name no OpenID provider. */

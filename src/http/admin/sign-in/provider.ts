@@ -4,7 +4,7 @@ import * as openid from 'openid-client';
 import type { Clock } from '../../../support/sources.ts';
 import { MAX_NAME_LENGTH, MAX_NAMES } from './rights.ts';
 
-export interface ProviderSettings {
+interface ProviderSettings {
   issuer: string;
   clientId: string;
   /** Null for a public client, which uses PKCE without a secret. */
@@ -29,7 +29,7 @@ export interface PendingSignIn {
 }
 
 /** A person as in the ID token. */
-export interface ProviderPerson {
+interface ProviderPerson {
   name: string;
   /** Unique id of the person: issuer and subject. */
   person: string;

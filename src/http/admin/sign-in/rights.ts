@@ -5,7 +5,7 @@ export type OperatorRole = 'viewer' | 'operator' | 'approver';
 /** `read`: read everything; `operate`: give orders; `approve`: decide about approvals. */
 export type Right = 'read' | 'operate' | 'approve';
 
-export const RIGHTS: Readonly<Record<OperatorRole, readonly Right[]>> = {
+const RIGHTS: Readonly<Record<OperatorRole, readonly Right[]>> = {
   viewer: ['read'],
   operator: ['read', 'operate'],
   approver: ['read', 'approve'],

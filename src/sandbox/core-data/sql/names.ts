@@ -1,7 +1,7 @@
 // Collects the column names in DuckDB's syntax tree (syntax.ts) of a query, for the access policies of the members that it
 // evaluates.
 
-export interface NamesOfSql {
+interface NamesOfSql {
   /** Lower-case parts of all column references. */
   readonly names: ReadonlySet<string>;
   /** The query has a star, which stands for all columns. */

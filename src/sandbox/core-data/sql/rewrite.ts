@@ -6,7 +6,7 @@ import { writeSelect } from './selects.ts';
 import { queryOf } from './syntax.ts';
 import { createNodeBudget, type Writing } from './writing.ts';
 
-export interface Rewriting {
+interface Rewriting {
   readonly findCube: Writing['findCube'];
   /** Returns SQL that selects the rows of the cube which the security context allows; `bind` makes a parameter of each value. */
   readonly relation: (cube: Cube, bind: Writing['bind']) => string;

@@ -30,7 +30,7 @@ export interface Writing {
   readonly expression: (node: Node, scope: WritingScope) => string;
 }
 
-export interface NodeBudget {
+interface NodeBudget {
   /** Runs `write` one level deeper; refuses a query with too many levels or parts. */
   deeper: <T>(write: () => T) => T;
   /** Counts a table; refuses a query with too many tables. */

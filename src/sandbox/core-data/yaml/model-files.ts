@@ -8,7 +8,7 @@ export interface ModelFile {
   readonly text: string;
 }
 
-export interface ModelFiles {
+interface ModelFiles {
   readonly models: readonly ModelFile[];
   /** CSV files by the name of their table. */
   readonly tables: ReadonlyMap<string, ModelFile>;

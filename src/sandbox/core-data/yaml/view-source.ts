@@ -10,7 +10,7 @@ export interface ShownMember {
   readonly title: string | undefined;
 }
 
-export interface ViewPart {
+interface ViewPart {
   readonly node: SourceNode;
   /** Names of the cubes from the first to the one whose members are shown. */
   readonly path: readonly string[];
