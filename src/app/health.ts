@@ -16,7 +16,6 @@ import { checkTargetHealth } from './target-check.ts';
 /** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;
 
-/** Returns a fault of Redis or of the fleet with its advice, as one text. */
 const withAdvice = ({ message, advice }: StoreFault): string => `${message}. ${advice}`;
 
 /** Returns the router of `/livez`, `/readyz` and `/health`. */

@@ -164,7 +164,6 @@ function countRequests(
 
 const PUSHES: ReadonlySet<ScimOperation> = new Set(['create', 'replace', 'patch', 'delete', 'bulk']);
 
-/** Returns the counter of the requests of a connection. */
 function tallyPushes(
   { pushes }: Tallies,
   connection: string,

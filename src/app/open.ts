@@ -58,7 +58,6 @@ export function openDesiredStates(config: Config) {
     formerState: (connection: string) => buildFormerState(store, connection),
     /** By target name. */
     breakers: new Map(breakers),
-    /** Operations of the admin API. */
     operations: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     readFleet: buildFleetReader(store),
     dataVersion: createDataVersion(store, config.redis),
@@ -103,7 +102,6 @@ interface OpenedScopes {
   /** Targets of the settings, by name. */
   targets: Map<string, Target>;
   states: DesiredState[];
-  /** Operations of the admin API. */
   operations: OperationStore;
   readFleet: ReadFleet;
   stop: () => Promise<void>;

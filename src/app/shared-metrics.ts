@@ -18,7 +18,6 @@ export interface MetricSources {
   /** One backlog for each connection that feeds the target. */
   backlogs: (target: string) => Promise<Backlog[]>;
   breaker: (target: string) => Promise<BreakerState>;
-  /** The processes of the service. */
   fleet: ReadFleet;
   /** Longest time between two scheduled reconciles; null without a schedule. */
   reconcileGapMs: number | null;

@@ -29,7 +29,6 @@ export function actsCommand(program: Command, cli: Cli): void {
   });
 }
 
-/** Prints the audit entries that the flags select. */
 async function show(states: DesiredState[], flags: Flags): Promise<void> {
   const { connection, target, since, until, before, action: actions, json } = flags;
   const filter: ActFilter = { connection, target, since, until, before, actions };
@@ -45,7 +44,6 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
   if (count > limit && !json) complain('There is more: --limit, --until or --json.');
 }
 
-/** Returns an audit entry as one line of text. `via`: the interface of the order, such as `command`. */
 function toText({ at, connection, target, act, by, via, subject, count, note }: LocatedAct): string {
   const where = target === undefined ? connection : `${connection} → ${target}`;
   const what = [act, subject, count === undefined ? '' : `(${count})`, note && `"${note}"`];

@@ -26,7 +26,6 @@ interface ApplyFlags extends OperatorFlags, DeadlineFlags {
   json?: boolean;
 }
 
-/** A saved plan that was compared with the present state, and the scope that it is for. */
 interface Reviewed {
   review: PlanReview;
   each: SelectedScope;
@@ -79,7 +78,6 @@ export function applyCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Reads a plan file. @throws Error for a file that is missing or too large */
 function readPlan(file: string): string {
   const size = sizeOf(file);
   if (size > MAX_PLAN_BYTES)
@@ -89,7 +87,6 @@ function readPlan(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** Returns the size of a file in bytes. @throws Error for a file that cannot be read */
 function sizeOf(file: string): number {
   try {
     return statSync(file).size;
@@ -141,7 +138,6 @@ function staleText({ action, kind, name, ref }: PlanEntry, { refused }: PlanRevi
   return `${action} ${kind} ${name}${isRefused ? ': the platform refused it, see scim-bridge dead-letters list' : ''}`;
 }
 
-/** Prints why the plans cannot be applied: the mapping rules have changed, or changes do not hold any more (the first ones). */
 function complainStale(stale: string[]): void {
   if (stale.includes(OTHER_RULES)) complain(`The plan is stale: ${OTHER_RULES}.`);
   const changes = stale.filter((line) => line !== OTHER_RULES);
@@ -195,7 +191,6 @@ async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
 /** Returns whether applying the entry takes access or values away. */
 const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
 
-/** Applies what is left of one plan and prints the report. */
 async function applyOne(
   review: PlanReview,
   { name, scope, guard }: SelectedScope,

@@ -7,7 +7,6 @@ import type { ExplainedLimit } from '../ops/approvals/approval-limits.ts';
 import type { HeldChange } from '../ops/approvals/held-change.ts';
 import { BLANK_LINE, say } from './output.ts';
 
-/** Words after the number of changes of a kind: of one change, and of several. */
 const LABELS: Record<DestructiveKind, { one: string; many: string }> = {
   deactivate: { one: 'to deactivate', many: 'to deactivate' },
   delete: { one: 'to delete', many: 'to delete' },
@@ -40,7 +39,6 @@ export function expiryText(expiresAt: string, now: number, endOfHold: string | u
   return `expires ${expiresAt} (in ${leftText(left)}), then ${judgedAnew(endOfHold)}`;
 }
 
-/** Returns a time until an end in words. */
 const leftText = (ms: number): string =>
   ms >= HOUR_MS ? `${Math.floor(ms / HOUR_MS)} h` : `${Math.floor(ms / 60_000)} min`;
 
@@ -84,7 +82,6 @@ export const firstText = ({ id, by, at, expiresAt, total, selection, note }: Wai
     `a second person approves ${id} before ${expiresAt}`,
   ].join('; ');
 
-/** Prints a limit of the guard: what it allows, and what counts against it. */
 function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit): void {
   const floor = limit.percent === 0 ? '' : `, at least ${SHARE_FLOOR}`;
   const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}${floor}`;
@@ -107,7 +104,6 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
     );
 }
 
-/** Returns the length of a window in words. */
 const windowText = (ms: number): string =>
   ms % HOUR_MS === 0 ? `${ms / HOUR_MS} h` : `${Math.round(ms / 60_000)} min`;
 
@@ -136,7 +132,6 @@ const sinceText = ({ since, name }: HeldChange): string =>
 const memberText = (member: string | undefined): string =>
   member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
 
-/** Returns a held change as text, with the mail address unless a name says it. */
 function lineOf({ kind, name, mail, member, ref, reason }: HeldChange): string {
   const address = mail === undefined || mail === name || mail === member ? '' : ` <${mail}>`;
   if (kind === 'removeMembers') return `${memberText(member)}${address} leaves ${name}: ${reason}`;

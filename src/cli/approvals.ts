@@ -43,7 +43,6 @@ import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
 import { toWhole } from './whole-number.ts';
 
-/** Options that select a part of an approval. */
 interface SelectionFlags {
   ref?: string[];
   person?: string[];
@@ -62,7 +61,6 @@ interface Flags extends OperatorFlags, SelectionFlags {
 
 /** Number of changes that show prints without --limit. */
 const DEFAULT_LIMIT = 100;
-/** Largest value of --offset. */
 const MOST_OFFSET = 1e9;
 
 export function approvalsCommand(program: Command, cli: Cli): void {
@@ -147,7 +145,6 @@ export function approvalsCommand(program: Command, cli: Cli): void {
   }
 }
 
-/** An order of an operator about an approval, as typed. */
 interface TypedOrder {
   action: Decision['action'];
   id: string;
@@ -156,7 +153,6 @@ interface TypedOrder {
   cli: Cli;
 }
 
-/** Decides about an approval after a question, and prints the outcome. @throws Error when nothing could be decided */
 async function decide(states: DesiredState[], { action, id, flags, config, cli }: TypedOrder): Promise<void> {
   const selection = selectionOf(flags);
   const settingsOf = (target: string) => config.targets[target];
@@ -219,7 +215,6 @@ function afterwards(action: Decision['action'], items: number, remaining: number
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }
 
-/** First word of the line about a decision. */
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 
 const withSelection = (command: Command): Command =>
@@ -238,7 +233,6 @@ const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): Chang
   groups: group,
 });
 
-/** Returns the error for an order that decided nothing. */
 function refusal(kind: 'expired' | 'samePerson' | 'full', id: string): Error {
   const says = {
     expired: `Approval ${id} has expired, and nothing was decided: ${judgedAnew(undefined)}. Then scim-bridge approvals list shows what is held.`,

@@ -55,7 +55,6 @@ export function backupCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Returns the lines about a written backup. */
 function linesOf(file: string, { counts, sha256, signed }: BackupReport): string[] {
   const { users = 0, groups = 0, links = 0, tokens = 0 } = counts;
   return [
@@ -73,7 +72,6 @@ async function toStandardOutput(text: string): Promise<void> {
   await new Promise((resolve) => process.stdout.once('drain', resolve));
 }
 
-/** Passes the lines of a backup to `write`, and shows the progress. */
 async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
   const progress = createProgressLine('backup');
   // `fed`: the pairs of connection and target in the settings; `former`: those that were there before.
@@ -163,7 +161,6 @@ const formerConnections = ({ header }: CheckedBackup, { connections }: Config): 
     return isFormer && new RegExp(NAME_PATTERN).test(name) ? [name] : [];
   });
 
-/** Returns lines that describe the tokens of a backup, shown before the restore. */
 function tokenLines({ tokens, header, proof }: CheckedBackup): string[] {
   return [
     `The backup of ${header.createdAt} holds ${counted(tokens.length, 'inbound token')}:`,
@@ -186,7 +183,6 @@ async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 
   return answer === 'take' ? 'take' : 'keep';
 }
 
-/** Returns the lines about a restore, with what the operator does next. */
 function outcomeOf({
   createdAt,
   counts,

@@ -13,7 +13,6 @@ export interface Cli {
   env: NodeJS.ProcessEnv;
   /** Working folder, from which relative paths of settings are read. */
   cwd: string;
-  /** Sets the exit code of the process. */
   exit(code: number): void;
 }
 

@@ -2,7 +2,6 @@
 // changes that may also be applied unattended.
 import { createInterface } from 'node:readline/promises';
 
-/** Flags that decide whether an operator is asked. */
 interface AskFlags {
   /** The operator has agreed already. */
   yes?: boolean;

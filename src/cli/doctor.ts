@@ -48,7 +48,6 @@ export function doctorCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Sign of each level at the start of a line. */
 const SIGNS: Record<DoctorFinding['level'], string> = { ok: '✔', warning: '!', error: '✘' };
 
 const line = ({ area, level, message, advice }: DoctorFinding): string =>

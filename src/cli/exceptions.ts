@@ -1,7 +1,7 @@
 // Defines the command exceptions, which lists resources that differ from the desired state until a person acts.
 import { Option, type Command } from 'commander';
-import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
-import { listExceptions } from '../ops/approvals/exceptions.ts';
+import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
+import { listExceptions, type ExceptionFilter } from '../ops/approvals/exceptions.ts';
 import { asOfSync, EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { complainLostData } from './lost-data.ts';
 import { requireKnown } from './resources.ts';
@@ -10,18 +10,13 @@ import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
 import { toWhole } from './whole-number.ts';
 
-interface Flags {
-  connection?: string;
-  target?: string;
-  reason?: ExceptionReason;
+interface Flags extends ExceptionFilter {
   offset: number;
-  limit: number;
   json?: boolean;
 }
 
 /** Number of exceptions that are printed without --limit. */
 const DEFAULT_LIMIT = 1000;
-/** Largest values of --offset and --limit. */
 const MOST_OFFSET = 100_000_000;
 const MOST_SHOWN = 100_000;
 

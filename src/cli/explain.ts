@@ -35,7 +35,6 @@ export function explainCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Returns the explanations of the resources that the text names. @throws UnknownResource without one */
 async function explained(
   text: string,
   { target }: Flags,

@@ -73,7 +73,6 @@ export function forgetCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Returns the error of an order that forgot nothing, with what to do. */
 function toError(
   outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>,
   text: string,
@@ -131,7 +130,6 @@ function openText({ state, handover }: AccountState, isAtRemoved: boolean): stri
     : 'has work of which only a part is handed over';
 }
 
-/** Returns lines about the work of an account whose person is forgotten; none when no work was to be handed over. */
 function workText(handover: LostHandover | null): string[] {
   if (handover === null) return [];
   if (handover.state === 'planned')
@@ -144,7 +142,6 @@ function workText(handover: LostHandover | null): string[] {
       ];
 }
 
-/** How an account stays at the platform. */
 const STAYS: Record<Exclude<AccountState['state'], 'gone'>, string> = {
   closed: 'deactivated',
   active: 'as it is, which may be active',
@@ -152,7 +149,6 @@ const STAYS: Record<Exclude<AccountState['state'], 'gone'>, string> = {
   unread: 'as it is, which may be active',
 };
 
-/** Returns lines about an account that stays at the platform. */
 function stayText({ target, platformId, state, groups, handover }: AccountState): string[] {
   if (state === 'gone')
     return [`  account ${platformId ?? '?'} is no longer at ${target}`, ...workText(handover)];
@@ -167,7 +163,6 @@ function stayText({ target, platformId, state, groups, handover }: AccountState)
   ];
 }
 
-/** Returns the lines about a forgotten person: what was removed, and the accounts that stay. */
 function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[] {
   const parts = [
     counted(removed.tombstones, 'tombstone'),

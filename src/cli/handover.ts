@@ -51,7 +51,6 @@ export function handoverCommand(program: Command, cli: Cli): void {
     .action((text: string, flags: Flags, command: Command) => undo(text, flags, command, cli));
 }
 
-/** Moves the work of a person back at each target, after a question. */
 async function undo(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const options = { target: flags.target };
   const config = readConfig(command, cli);
@@ -100,10 +99,8 @@ const STATES: Record<ListedHandover['state'], string> = {
   returned: 'given back',
 };
 
-/** Largest number of refused items that are listed. */
 const MOST_REFUSED = 10;
 
-/** Returns the lines about a handover, with the first items whose move the platform refused. */
 function linesOf(found: ListedHandover): string[] {
   const { connection, target, name, ref, state, endedAt, startedAt, deployment, folder, counts, items } =
     found;

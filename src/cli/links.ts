@@ -104,7 +104,6 @@ export function linksCommand(program: Command, cli: Cli): void {
     .action((flags: KeepFlags, command: Command) => keep(flags, command, cli));
 }
 
-/** Options of links keep. */
 type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
 
 /**
@@ -148,7 +147,6 @@ async function forget(text: string, flags: Flags, command: Command, cli: Cli): P
   });
 }
 
-/** Records that the accounts and groups at a removed target stay, after a question. */
 async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void> {
   const { connection, target } = flags;
   await withStore(readConfig(command, cli), async (states, { knownTargets, fed }) => {
@@ -179,7 +177,6 @@ async function onLinks<T>(
   });
 }
 
-/** Returns a link as one line of text. */
 function line(row: LinkRow): string {
   const { ref, kind, name, connection, target, platformId } = row;
   const { account, origin, active, departed, removed, condition } = row;
@@ -199,7 +196,6 @@ function line(row: LinkRow): string {
     .join('  ');
 }
 
-/** Writes the links as NDJSON to a new file, or to standard output. @returns their number */
 async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
   // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
   const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
@@ -218,7 +214,6 @@ async function exportTo(sources: LinkSources, flags: Flags, file: string | undef
   return count;
 }
 
-/** Imports the links of a file, and prints for each line that was not taken the reason. */
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const counts: Partial<Record<Imported, number>> = {};
   await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {

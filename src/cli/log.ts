@@ -77,7 +77,6 @@ const withAllLogs = (states: DesiredState[]) =>
     states.map(async ({ connection, acts, allLogs }) => ({ connection, acts, outboxes: await allLogs() })),
   );
 
-/** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
@@ -136,7 +135,6 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
     for (const text of await removedEntriesTexts(sources, filter)) complain(text);
 }
 
-/** Prints the header of CSV. @returns a function that formats an entry */
 function csvWriter(): (entry: LocatedEntry) => string {
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));

@@ -35,7 +35,6 @@ export const actorOf = ({ env }: Cli, { by, note }: OperatorFlags = {}): Actor =
   ...(note === undefined ? {} : { note }),
 });
 
-/** Returns the name of the operator by environment and system. */
 function operatorIn(env: NodeJS.ProcessEnv): string {
   const { SCIM_BRIDGE_OPERATOR: operator, POD_NAME: pod, POD_NAMESPACE: namespace, SUDO_USER: sudo } = env;
   if (operator && operator.length > MOST_NAME)
@@ -54,7 +53,6 @@ function operatorIn(env: NodeJS.ProcessEnv): string {
   }
 }
 
-/** Returns a parser for a text that is not empty and not longer than this. */
 const upTo =
   (most: number) =>
   (text: string): string => {

@@ -74,7 +74,6 @@ const partialText = (made: Plan[], missing: string[], out: string | undefined): 
     : `The plan is partial: it has ${made.map(({ connection, target }) => `${connection} → ${target}`).join(', ')}, ` +
       `and not ${missing.join(', ')}.`) + (out === undefined ? '' : ` ${out} is unchanged.`);
 
-/** Yields the JSON text of saved plans, entry by entry. */
 function* savedText(plans: Plan[]): Generator<string> {
   for (const piece of savedPieces(plans)) yield visible(piece);
   yield '\n';

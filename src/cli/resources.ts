@@ -10,7 +10,6 @@ import { withStore } from './store.ts';
 /** Exit code when nothing has the name. */
 export const EXIT_UNKNOWN = 4;
 
-/** Place that was searched for a name. */
 interface SearchedPlace {
   config: Config;
   /** Only this connection, or only the connections that feed this target. */

@@ -5,7 +5,6 @@ import type { SandboxOptions } from '../sandbox/server.ts';
 import type { Cli } from './cli.ts';
 import { complain, say, sayJson } from './output.ts';
 
-/** Values of the options below. */
 interface SandboxFlags {
   port: number;
   controlPort: number;

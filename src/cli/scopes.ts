@@ -6,7 +6,6 @@ import { openScopes } from '../app/open.ts';
 import type { AppDeps } from '../app/parts.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
-import type { ReadFleet } from '../ops/status/fleet.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 
 export interface SelectedScope extends ScheduledScope {
@@ -16,15 +15,9 @@ export interface SelectedScope extends ScheduledScope {
 
 type Opened = Awaited<ReturnType<typeof openScopes>>;
 
-export interface CommandContext {
+export interface CommandContext extends Omit<Opened, 'scopes' | 'stop'> {
   /** Connections and targets that the command is about. */
   scopes: SelectedScope[];
-  /** Targets of the settings, by name. */
-  targets: Opened['targets'];
-  states: Opened['states'];
-  /** Operations of the admin API. */
-  operations: Opened['operations'];
-  readFleet: ReadFleet;
   /** Aborted by a signal of the system, or at the deadline of the command. */
   signal: AbortSignal;
   deps: AppDeps;
@@ -85,7 +78,6 @@ export async function withScopes<T>(
   }
 }
 
-/** Returns what a command says when its deadline has passed. */
 const deadlineText = (mayWrite: boolean): string =>
   mayWrite
     ? `${PAST_DEADLINE}. A worker applies what is marked, if one runs; repeat the command for the rest.`

@@ -1,6 +1,6 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
-import { heldUntil } from '../directory/guard/operator-hold.ts';
+import { heldUntil, holdAdvice } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
@@ -22,7 +22,6 @@ import { isConverged, readStatus, type TargetStatus } from '../ops/status/status
 import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
-import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { expiryText } from './approval-view.ts';
 import { isoTime, systemClock } from '../support/sources.ts';
 import { tokenFindings } from '../ops/doctor/token-findings.ts';
@@ -132,7 +131,6 @@ function printTarget(
   printExceptions(exceptions, named);
 }
 
-/** Prints the outcome of the last reconcile, its conflicts, and whether a complete one is overdue. */
 function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
   const { last } = reconcile;
   if (last) {
@@ -156,7 +154,6 @@ function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
   if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
 }
 
-/** Prints the number of exceptions, and those that are named. */
 function printExceptions(exceptions: TargetStatus['exceptions'], named: readonly ExceptionView[]): void {
   if (exceptions.total === 0) return;
   say(
@@ -178,14 +175,12 @@ const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
   ['write did not stick', (count) => `${counted(count, 'write')} that did not stick found`],
 ];
 
-/** Returns the number of differences at the platform that the last reconcile found, by cause, as text. */
 const driftText = (drift: readonly DriftCount[]): string =>
   DRIFT_WORDS.map(([cause, words]) => {
     const count = total(drift.filter((each) => each.cause === cause).map((each) => each.count));
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
 
-/** Returns whether no process applies changes. */
 const isWorkerMissing = ({ findings }: FleetReport): boolean =>
   findings.some(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
@@ -207,10 +202,8 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
   ];
 }
 
-/** Largest number of processes that are listed. */
 const MOST_PROCESSES = 100;
 
-/** Prints the processes of the service and the findings about them. */
 function printFleet(fleet: FleetReport): void {
   const { processes, findings } = fleet;
   say(`fleet: ${fleetText(fleet)}`);
@@ -219,7 +212,6 @@ function printFleet(fleet: FleetReport): void {
   for (const { message, advice } of findings) say(`  ! ${message}. ${advice}`);
 }
 
-/** Returns a sentence about the delivery of a connection's security events. */
 function eventDeliveryText({ pending, oldestMs, kept, delivered, dropped, problem }: EventDelivery): string {
   return [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,

@@ -1,11 +1,10 @@
 // Defines the command sync, which syncs one user or group at once and prints each step.
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import type { SyncOutcomeName } from '../ops/sync/sync-outcome.ts';
+import type { SyncOutcomeName, SyncReport } from '../ops/sync/sync-outcome.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { findForOrder } from '../ops/find.ts';
 import { syncOne } from '../ops/sync/sync-one.ts';
-import type { SyncReport } from '../ops/sync/sync-outcome.ts';
 import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
@@ -115,7 +114,6 @@ const OUTCOME_WORDS: Record<SyncOutcomeName, string> = {
   needsPerson: 'needs a person',
 };
 
-/** Returns the lines after the steps: the outcome, or the differences of a dry run. */
 function endLines({ dryRun, differences, steps, outcome = 'equal', message }: SyncReport): string[] {
   const because = message === undefined ? '' : `: ${message}`;
   const nothing = message === undefined ? 'nothing to do, equal already' : `nothing to do${because}`;
@@ -139,7 +137,6 @@ function endLines({ dryRun, differences, steps, outcome = 'equal', message }: Sy
   ];
 }
 
-/** Returns the lines about one difference: the change with its reason, and each value before and after. */
 function differenceLines({ action, name, member, attribute, before, after, reason }: PlanEntry): string[] {
   const subject = member ? `${member.name} in ${name}` : (attribute ?? name);
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);

@@ -93,7 +93,6 @@ function addList(group: Command, cli: Cli): void {
     });
 }
 
-/** Returns a token as one line of text; the secret itself is not stored. */
 function lineOf(row: { connection: string } & TokenView): string {
   const end = row.expiresAt === null ? 'never expires' : `${row.state}, ends ${row.expiresAt}`;
   const made =
@@ -152,13 +151,11 @@ function connectionOf(config: Config, flags: Flags): string {
   throw new Error(`Say --connection with one of: ${names.join(', ')}.`);
 }
 
-/** Returns the name of a token. @throws Error if it has other characters */
 function nameOf(text: string): string {
   if (TOKEN_NAME.test(text)) return text;
   throw new Error('A name has 1 to 32 lower-case letters, digits and inner hyphens.');
 }
 
-/** Returns the expiry in Unix milliseconds. @throws Error for a past or unreadable time */
 function expiryOf(text: string, now: number): number {
   const expiry = parseExpiry(text, now);
   if (expiry.kind === 'at') return expiry.at;

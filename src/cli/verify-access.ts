@@ -83,13 +83,11 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns a sentence about the stage that could not be checked, for standard error; the chain is on standard output. */
 function uncheckedText({ chain, fault }: AccessReport): string {
   const open = chain.find(({ ok }) => ok === undefined);
   return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
 }
 
-/** Returns the question of the flags, with the API secret of the file or the environment. */
 function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
   const { connection, target, deployment, environment, dataUrl, secretFile, timeout } = flags;
   const secret = secretFile === undefined ? env[SECRET_VARIABLE] : readFileSync(secretFile, 'utf8').trim();
@@ -119,7 +117,6 @@ function toQuery(text: string): Record<string, unknown> {
   throw new Error('--query: a query is a JSON object such as {"measures":["orders.count"]}.');
 }
 
-/** Formats a report as lines of text. */
 function render(report: AccessReport): string[] {
   const { asked, person, chain, differences, securityContext, entities, query, notes } = report;
   const title = person ? `${person.userName}  ${person.connection} → ${person.target}` : asked;
@@ -143,7 +140,6 @@ function render(report: AccessReport): string[] {
   return lines;
 }
 
-/** Formats one stage of the chain: its sign, its time and its sentence. */
 function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
   // –: the stage was not checked.
   let sign = '–';
@@ -158,7 +154,6 @@ function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): stri
   return `  ${sign} ${stage.padEnd(9)} ${(at ?? '–').padEnd(24)}  ${text}`;
 }
 
-/** Formats the outcome of the query; nothing if there was nothing to ask. */
 function renderQuery(outcome: QueryOutcome): string[] {
   if (outcome.kind === 'nothingToAsk') return [];
   if (outcome.kind === 'rows')
@@ -178,7 +173,6 @@ function renderQuery(outcome: QueryOutcome): string[] {
   ];
 }
 
-/** Returns a table without borders. */
 function renderRows(rows: Record<string, unknown>[]): string[] {
   const [first] = rows;
   if (!first) return ['no rows'];

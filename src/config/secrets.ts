@@ -41,7 +41,6 @@ export const ADDRESS_PATTERNS: readonly string[] = ['redis/url', 'redis/cluster/
 
 const MAKE_ONE = 'Make one with: openssl rand -hex 32';
 
-/** Returns faults of keys that cannot be read. */
 function checkKeys(document: unknown): ConfigFault[] {
   const faultsAt = (pattern: string, parse: typeof parsePublicKey): ConfigFault[] =>
     select(document, pattern).flatMap(({ path, value }) => {

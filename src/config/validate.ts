@@ -48,7 +48,6 @@ function convertReplaced(document: unknown, error: ErrorObject, replaced: Readon
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(error.data) && setAt(document, keys, Number(error.data));
 }
 
-/** Converts an error of ajv to a fault in words for the operator. */
 function toFault(document: unknown, error: ErrorObject): ConfigFault {
   // With the option `verbose` ajv gives the schema node at fault, and all nodes are SchemaNodes.
   const parent = (error.parentSchema ?? {}) as SchemaNode;

@@ -1,8 +1,7 @@
 // Shows and checks access to data: which rows each user sees, how soon a change takes effect, and that the
 // running answer of a user who leaves is cut off.
 import { createChat, QUESTION, type Chat, type OrdersByCountry } from './chat.ts';
-import type { Company, Person } from './company.ts';
-import { fullName } from './company.ts';
+import { type Company, type Person, fullName } from './company.ts';
 import { DEPARTURE, RELOCATION, type LifeEvent } from './life.ts';
 import type { Screen } from './screen.ts';
 import type { DemoProcesses } from './processes.ts';

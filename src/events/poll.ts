@@ -80,7 +80,6 @@ export function createPoll(
   // Each waiting request adds a listener. 0: Node.js does not warn of a leak, whatever their number.
   setMaxListeners(0, stopping);
 
-  /** Returns the oldest pending events at once. */
   async function look(maxEvents: number, left: AbortSignal): Promise<PollAnswer> {
     // One event more than requested shows whether there are more.
     const found = await turns.run(() => feed.next(maxEvents + 1), left);

@@ -50,7 +50,6 @@ export function startPush(
     return Math.max(Math.min(retryAfterMs, BACKOFF.maxMs), backoffMs(failures, BACKOFF, random));
   }
 
-  /** Removes the stored failure. */
   async function succeed(): Promise<void> {
     if (failures > 0) logger.info({ failures }, 'events are delivered again');
     failures = 0;

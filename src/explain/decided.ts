@@ -43,7 +43,6 @@ export async function rejectionsOf(
   return rejections;
 }
 
-/** Returns whether a person rejected the removal from the group. */
 const isRejected = ({ state, condition }: MembershipState): boolean =>
   state === 'toRemove' && condition === 'Rejected';
 

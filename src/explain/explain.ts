@@ -82,7 +82,6 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
 /** State of a pending membership that the platform has: others made it, or the bridge with a write that got no answer. */
 const JOINED_ALREADY = { state: 'applied', because: 'the platform has it already' } as const;
 
-/** Reads the facts about a resource at one target, and explains them. */
 async function explainAt(
   scope: ReconcileScope,
   found: FoundResource,
@@ -284,7 +283,6 @@ async function allReasons(
   ];
 }
 
-/** Returns a restore as `Explanation` has it; null: there was none. */
 const inWords = (restored: Restored | undefined): Explanation['restored'] =>
   restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null;
 

@@ -7,6 +7,7 @@ import type { PlanEntry } from '../reconcile/entry.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import type { FleetFinding } from '../ops/status/fleet.ts';
 import type { HandoverExplanation } from './handover.ts';
+import type { LinkRow } from '../ops/links/link-rows.ts';
 import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
 
 /**
@@ -16,16 +17,18 @@ import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
  * out of scope. `differs`: the settings changed since the last sync, or the platform was changed by others. `gone`: deleted at
  * the source, and nothing is left to be written.
  */
-export type ExplanationVerdict =
-  | 'asDesired'
-  | 'onItsWay'
-  | 'held'
-  | 'stopped'
-  | 'needsPerson'
-  | 'leftAlone'
-  | 'notForTarget'
-  | 'differs'
-  | 'gone';
+export const VERDICTS = [
+  'asDesired',
+  'onItsWay',
+  'held',
+  'stopped',
+  'needsPerson',
+  'leftAlone',
+  'notForTarget',
+  'differs',
+  'gone',
+] as const;
+export type ExplanationVerdict = (typeof VERDICTS)[number];
 
 /** Desired and applied value of one attribute. */
 export interface AttributeState {
@@ -69,7 +72,6 @@ export interface MembershipState {
 }
 
 export interface Explanation {
-  /** Name of the connection and of the target in the settings. */
   connection: string;
   target: string;
   /** Resource key, `User:<id>` or `Group:<id>`, and its two parts. */
@@ -101,17 +103,7 @@ export interface Explanation {
   nameAtTarget: string | null;
   /** Values that are set at the source or at the target. */
   values: AttributeState[];
-  link: {
-    /** SCIM id of the account or group at the platform; null: nothing is linked. */
-    platformId: string | null;
-    /** Numeric id of the account, by which the platform keys attribute values; null: not known yet, or a group. */
-    account: string | null;
-    /** Whether the bridge created the account or group, or took over one that existed. */
-    origin: 'created' | 'adopted' | null;
-    /** `active` as last written or read; null: never. */
-    active: boolean | null;
-    /** Whether the user was deleted at the source, is out of scope, or is protected. */
-    departed: boolean;
+  link: Pick<LinkRow, 'platformId' | 'account' | 'origin' | 'active' | 'departed' | 'lastWrite'> & {
     /** Whether a create was sent whose answer is not known yet. */
     creating: boolean;
     /** Number of consecutive failed attempts of the sync. */
@@ -120,8 +112,6 @@ export interface Explanation {
     lastFailure: string | null;
     /** Whether the sync waits because another resource still has the name or the account at the platform, or reads do not show yet which one. */
     waitsForName: boolean;
-    /** Time of the last write of the bridge at the platform; null: none. */
-    lastWrite: string | null;
   };
   /**
    * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that the
@@ -245,7 +235,6 @@ export interface Explanation {
   } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
   pause: (Omit<Pause, 'until'> & { until: string }) | null;
-  /** Findings about the processes of the service. */
   fleet: FleetFinding[];
   /** Settings of the target; `protected`: users.protected lists the person. */
   policy: Pick<SyncPolicy, 'policy' | 'adopt'> &

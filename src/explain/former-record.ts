@@ -6,7 +6,6 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
 import { someOf } from '../support/sentence-parts.ts';
 
-/** Words for held changes of each kind. */
 const HELD_WORDS = {
   deactivate: 'the deactivation',
   delete: 'the deletion',

@@ -20,7 +20,6 @@ function guardText(count: number, change: DestructiveKind, kind: ExplainedFacts[
     : counted(count, 'removal of a member', 'removals of members');
 }
 
-/** Returns one text with a number for each kind of the changes. */
 function countsOf(changes: ExplainedFacts['guard'], resource: ExplainedFacts['kind']): string[] {
   const counts = new Map<DestructiveKind, number>();
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);

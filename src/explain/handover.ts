@@ -78,7 +78,6 @@ async function plannedHandover(
   };
 }
 
-/** Explains a handover that has begun or ended. */
 async function storedHandover(
   scope: ReconcileScope,
   { ref, link, stored }: { ref: Ref; link: Link; stored: Handover },
@@ -108,7 +107,6 @@ async function storedHandover(
   return { state, closedAt, at, deployment, folder, moved, text: texts[state] };
 }
 
-/** Returns the sentence for a handover that has ended, with the command or run that takes it back. */
 function movedText(
   { moved, refused, where, at }: { moved: number; refused: number; where: string; at: string },
   isActive: boolean,

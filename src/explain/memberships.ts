@@ -225,7 +225,6 @@ const KEPT_WITH_ACCOUNT = {
   condition: 'Rejected',
 };
 
-/** Returns the state of a membership. @param sign of the pending membership; undefined: nothing is pending */
 function stateOf(sign: PendingSign | undefined): MembershipState['state'] {
   if (sign === undefined) return 'applied';
   return sign === '+' ? 'toAdd' : 'toRemove';

@@ -163,7 +163,6 @@ const membershipLines = (
     return `${MEMBERSHIP_SIGNS[state]} ${name}${isCauseLeftOut ? '' : ` (${isRepeated ? 'as above' : because})`}`;
   });
 
-/** Returns the title of a group's members, with their numbers. */
 const membersTitle = ({ members }: Explanation): string =>
   members
     ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove${members.leftOutByPolicy > 0 ? `, ${members.leftOutByPolicy} left out` : ''})`

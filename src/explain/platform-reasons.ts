@@ -14,7 +14,6 @@ export const platformReasons = (facts: ExplainedFacts): (string | undefined)[] =
   leftByPolicyReason(facts),
 ];
 
-/** Returns sentences about the differences at the platform. */
 function differenceReasons({ platform }: ExplainedFacts): string[] {
   const all = platform?.differences ?? [];
   const withoutDefinition = new Set(all.filter(lacksDefinition).map(({ subject }) => subject));

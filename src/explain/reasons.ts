@@ -95,7 +95,6 @@ const NO_RUN: Record<ExceptionReason, string> = {
   OnHold: 'no run changes it',
 };
 
-/** Returns a sentence about the exception; undefined: the resource is no exception. */
 function exceptionReason(facts: ExplainedFacts): string | undefined {
   const { exception, hold, lookAgainAt } = facts;
   if (!exception) return undefined;
@@ -129,7 +128,6 @@ function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): stri
   return condition?.reason === 'Held' && approval !== null ? '' : (condition?.advice ?? '');
 }
 
-/** Returns a sentence about the order of an operator that stops all writes; undefined: there is none. */
 function holdReason({ hold, target }: ExplainedFacts): string | undefined {
   if (!hold) return undefined;
   return `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: ${holdAdvice(target, hold)}.`;

@@ -63,7 +63,6 @@ export const renderExplanations = (all: Explanation[], options: { all: boolean }
     });
   });
 
-/** Returns every line in full. */
 function everything(parts: PageParts): string[] {
   const { head, summary, reasons, stored, link, values, groups, memberships, timeline } = parts;
   const section = (title: string, lines: string[]): string[] =>
@@ -180,7 +179,6 @@ function withoutMiddle(text: string, most: number, indent: string): { lines: str
   return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
 }
 
-/** Returns the lists of a page, from the first to the last. */
 const sectionsOf = ({ values, groups, memberships, timeline }: PageParts) => [
   { title: VALUES, rows: values, newestLast: false },
   { title: groups, rows: memberships, newestLast: false },
@@ -189,7 +187,6 @@ const sectionsOf = ({ values, groups, memberships, timeline }: PageParts) => [
 
 const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);
 
-/** Returns whether all rows are shown in full on this number of lines. */
 const fits = (rows: string[], lines: number): boolean =>
   rows.length <= lines && rows.every((row) => toLine(row) === `  ${row}`);
 
@@ -245,7 +242,6 @@ const LONG_NAME = 48;
 /** Numbers of characters that stay at the start and at the end of a longer name. */
 const KEPT = { start: 30, end: 12 };
 
-/** Returns a long name without its middle part. */
 const middleCut = (name: string): string => {
   const characters = [...name];
   return characters.length <= LONG_NAME

@@ -2,7 +2,6 @@
 import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 
-/** A line of the timeline. */
 interface Row {
   /** Time of the newest of the equal events, ISO 8601. */
   at: string;

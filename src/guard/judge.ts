@@ -59,7 +59,6 @@ export function allowanceOf({ count, percent }: GuardLimit, population: number):
   return Math.min(count, shareOf(percent, population));
 }
 
-/** Returns the number of changes that a share of the population allows. */
 function shareOf(percent: number, population: number): number {
   if (percent === 0) return 0;
   // Integer hundredths of a percent avoid rounding errors: 0.07 * 100 is more than 7, and 0.29 * 100 less than 29.

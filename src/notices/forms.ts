@@ -60,7 +60,6 @@ const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
   }),
 };
 
-/** Sign before a line. */
 const SIGNS: Record<NoticeItem['state'], string> = { new: '●', resolved: '✔' };
 /** Largest number of characters in the field `text` of Slack. */
 const LONGEST_TEXT = 3000;

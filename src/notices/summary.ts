@@ -55,7 +55,6 @@ type Sentences = Record<NoticeSubject, (condition: NoticeCondition) => string>;
 
 const at = ({ connection, target }: NoticeCondition): string => `${connection} → ${target}`;
 
-/** Sentences about a condition that is present. */
 const SENTENCES: Sentences = {
   held: (each) =>
     `${at(each)}: ${counted(each.count, 'change')} held by the guard until an operator decides or the approval expires`,
@@ -78,7 +77,6 @@ const SENTENCES: Sentences = {
       : `${connection}: ${counted(count, 'token')} will expire soon, the first within ${counted(-grade, 'day')}`,
 };
 
-/** Sentences about a condition that is resolved. */
 const ENDINGS: Sentences = {
   held: (each) => `${at(each)}: no change is held any more`,
   exceptions: (each) =>

@@ -66,7 +66,6 @@ const EXAMPLES = 20;
 
 type EffectKind = keyof Omit<AttributeEffect, 'name'>;
 
-/** Returns the effect on a value that is not the last applied one. */
 function effectOn(desired: unknown, fault: string | null): EffectKind {
   if (fault !== null) return 'faulty';
   return desired === null ? 'emptied' : 'changed';

@@ -118,7 +118,6 @@ export interface StoredVersion {
   version: number;
   created: number;
   lastModified: number;
-  /** A user's groups. */
   groups: GroupName[];
 }
 

@@ -148,5 +148,4 @@ function resolved(value: unknown, ids: ReadonlyMap<string, string>, preface = ''
   return replaceReferences(value, ids);
 }
 
-/** Returns the id at the end of a location. */
 const lastSegment = (location = ''): string => location.slice(location.lastIndexOf('/') + 1);

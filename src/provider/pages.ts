@@ -133,7 +133,6 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return page.found;
   }
 
-  /** Returns the number of all resources of the types. */
   async function countOf(wanted: readonly TypeQuery[]): Promise<number> {
     let total = 0;
     for (const { kind } of wanted) total += await directory.count(kind);

@@ -75,7 +75,6 @@ export function createSearch(deps: ProviderDeps) {
     return lists.run(() => answer(wanted, { query, baseUrl, signal }), signal);
   }
 
-  /** Builds the page of a query over these types, and its answer. */
   async function answer(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<Answer> {
     const { found, position } = await pageOf(wanted, asked);
     const texts = await shownTexts(found, asked);

@@ -144,7 +144,6 @@ export function createRelay(
 
   const running = run();
   return {
-    /** Notifies the relay of a new mark. */
     notify: (): void => {
       notified = true;
       interrupt.abort();

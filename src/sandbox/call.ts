@@ -2,8 +2,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './auth.ts';
 import type { InjectedFault } from './faults.ts';
-import type { SandboxJsonObject } from './json.ts';
-import { requireObject, WHOLE_NUMBER } from './json.ts';
+import { type SandboxJsonObject, requireObject, WHOLE_NUMBER } from './json.ts';
 import { loseAnswer } from './loss.ts';
 import { SandboxProblem } from './problem.ts';
 import type { RequestEntry } from './requests.ts';

@@ -1,8 +1,15 @@
 // Serves `POST /fixtures` of the control port: creates objects directly, without the calls and checks of the public interface
 // (docs/sandbox.md).
 import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
-import type { SandboxJsonObject } from './json.ts';
-import { objectList, optionalBoolean, textOrNull, optionalTexts, own, requireText } from './json.ts';
+import {
+  type SandboxJsonObject,
+  objectList,
+  optionalBoolean,
+  textOrNull,
+  optionalTexts,
+  own,
+  requireText,
+} from './json.ts';
 import { makeAuditEvent, makeDeployment, makeRelease } from './control-plane/fixtures.ts';
 import { SandboxProblem } from './problem.ts';
 import { requireOwner, type MakeFixture } from './fixture.ts';

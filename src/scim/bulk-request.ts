@@ -1,6 +1,12 @@
 // Parses the body of POST /Bulk (RFC 7644 §3.7).
-import { invalidSyntax, invalidValue, methodNotAllowed, notFound, payloadTooLarge } from './errors.ts';
-import type { ScimError } from './errors.ts';
+import {
+  invalidSyntax,
+  invalidValue,
+  methodNotAllowed,
+  notFound,
+  payloadTooLarge,
+  type ScimError,
+} from './errors.ts';
 import { MAX_PATCH_OPERATIONS } from './patch/operation.ts';
 import type { Profile } from './profiles.ts';
 import { isObject, member, messageOf, operationsOf, type JsonObject } from './json.ts';

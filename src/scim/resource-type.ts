@@ -169,7 +169,6 @@ export function orderParts(
   return ordered;
 }
 
-/** Returns whether none of the values is undefined. */
 const hasAll = (values: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
   names.every((name) => values[name] !== undefined);
 

@@ -25,7 +25,6 @@ const COUNT = /(?<=(?:^|[ (])\d+) (?=[a-z%])/g;
 /** Stands for a space at which a line must not break. Texts contain no control characters, so it is unique. */
 const GLUE = '\u0001';
 
-/** Returns the number of columns that a text takes. */
 function widthOf(text: string): number {
   let width = 0;
   for (const character of text.replace(COLOURS, '')) width += WIDE.test(character) ? 2 : 1;

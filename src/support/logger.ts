@@ -11,7 +11,6 @@ const BUFFER_CHARACTERS = 12_288;
 /** Longest time that a line is buffered. */
 const FLUSH_MS = 100;
 
-/** A stream of log lines. */
 interface Lines {
   write(line: string): void;
   flush?(): void;

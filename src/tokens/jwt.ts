@@ -37,7 +37,6 @@ const MOST_CACHED = 1000;
 export const isJwtShaped = (presented: string): boolean =>
   /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(presented);
 
-/** A token that was verified. */
 interface CachedToken {
   subject: string;
   /** End of its validity, Unix milliseconds. */

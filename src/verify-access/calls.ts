@@ -4,22 +4,16 @@ import { messageWithPlatformText, PlatformError, PlatformResponse } from '../pla
 import { newKeyAdvice } from '../reconcile/breaker-words.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { timeLimit } from '../support/time-limit.ts';
+import type { TargetSettings } from '../sync/target.ts';
 import { heldBackText, notAskedText } from './not-asked.ts';
 import { UnclearQuestion, type AccessFault } from './report.ts';
 import type { DataDeps } from './visibility.ts';
 
 /** Address and credentials of a target, from its settings. */
-export interface TargetAddress {
-  url: string;
-  /** API key of the platform. */
-  token: string;
-  /** Key for SCIM calls; null: `token`. */
-  scimToken: string | null;
-  /** Whether http instead of https is accepted for an address of this machine. */
-  allowLoopbackHttp: boolean;
-  /** Time limit of one call, milliseconds. */
-  timeoutMs: number;
-}
+export type TargetAddress = Pick<
+  TargetSettings,
+  'url' | 'token' | 'scimToken' | 'allowLoopbackHttp' | 'timeoutMs'
+>;
 
 /** Time that a call waits before it is told why. */
 const TELL_AFTER_MS = 2000;

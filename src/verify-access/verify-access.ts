@@ -6,7 +6,7 @@ import { holdText } from '../ops/sync/sync-end.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { readRestored } from '../reconcile/tenant/restored.ts';
-import type { AccessReport } from './report.ts';
+import { type AccessReport, UnclearQuestion } from './report.ts';
 import { openCalls, type Calls, type TargetAddress } from './calls.ts';
 import { readAccount, type Reading } from './account.ts';
 import { nobody, pushedAt, toAccessReport } from './chain.ts';
@@ -19,7 +19,6 @@ import { surplusGroups } from './surplus-groups.ts';
 import { lastWrites } from './last-write.ts';
 import { findUnlinked, type UnlinkedAccount } from './unlinked.ts';
 import { toSecurityContext } from './security-context.ts';
-import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
 interface AccessDeps {

@@ -26,10 +26,8 @@ import {
   textField,
 } from './schema-fields.ts';
 
-/** Type of one property of the report, without null. */
 type Part<Name extends keyof AccessReport> = NonNullable<AccessReport[Name]>;
 
-/** Kinds of a query that failed. */
 const FAILURES = [
   'hidden',
   'attributeMissing',

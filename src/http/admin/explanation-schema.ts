@@ -2,12 +2,12 @@
 // explain/explanation.ts explain the fields.
 import { RESOURCE_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
-import type {
-  AttributeState,
-  Explanation,
-  ExplanationVerdict,
-  MembershipState,
-  PlatformDifference,
+import {
+  VERDICTS,
+  type AttributeState,
+  type Explanation,
+  type MembershipState,
+  type PlatformDifference,
 } from '../../explain/explanation.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import { ACTIONS } from '../../reconcile/entry.ts';
@@ -29,18 +29,6 @@ import {
   textField,
 } from './schema-fields.ts';
 
-const VERDICTS: ExplanationVerdict[] = [
-  'asDesired',
-  'onItsWay',
-  'held',
-  'stopped',
-  'needsPerson',
-  'leftAlone',
-  'notForTarget',
-  'differs',
-  'gone',
-];
-/** Type of one property of an explanation, without null. */
 type Part<Name extends keyof Explanation> = NonNullable<Explanation[Name]>;
 const described = (schema: JsonSchema, description: string): JsonSchema => ({ ...schema, description });
 

@@ -32,7 +32,6 @@ export const loadSchema = {
   ],
 };
 
-/** Work of a process since its last heartbeat. */
 const work = object({
   processor: { type: 'number' },
   targets: {

@@ -30,7 +30,6 @@ export const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 export function createLogExports() {
   let isBusy = false;
 
-  /** Returns the answer of a route that exports a log. @param signal aborted when the client disconnects */
   function answer<Found>(
     exported: ExportedLog<Found>,
     { format, limit = EXPORT_MOST_ENTRIES }: { format: ExportFormat; limit?: number },

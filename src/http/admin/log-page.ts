@@ -85,7 +85,6 @@ export const chainCheckFields = {
   broken: nullable('string'),
 };
 
-/** A log that the admin API reads. */
 interface ReadableLog<Query extends SpanQuery> {
   /** Path of the search below /admin/v1. */
   path: string;

@@ -59,7 +59,6 @@ export const logEntry = objectOf<LocatedEntry>()({
   }),
 });
 
-/** Type of one property of a record, without null. */
 type Part<Name extends keyof ProvisioningRecord> = NonNullable<ProvisioningRecord[Name]>;
 
 export const LOG_SCHEMAS = {

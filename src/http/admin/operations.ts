@@ -154,7 +154,6 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     return operation && withLostState(operation);
   }
 
-  /** Returns all stored operations, newest first. */
   const all = async (): Promise<Operation[]> => (await store.all()).map(withLostState);
 
   /** Cancels an operation, in whichever process it runs. Resources that it has already marked are still synced. */

@@ -1,14 +1,13 @@
 // Defines the shape of an admin route: its request, its answers and its handler. Router and OpenAPI document are both built
 // from the same routes, so they always agree.
 import type { TargetAddress } from '../../verify-access/calls.ts';
-import type { KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
-import type { Breaker } from '../../directory/outbox/breaker.ts';
+import type { KnownTargets } from '../../directory/fleet/known-targets.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { NoticeTestResult } from '../../notices/test-message.ts';
 import type { DoctorFinding } from '../../ops/doctor/doctor-finding.ts';
-import type { ReadFleet } from '../../ops/status/fleet.ts';
-import type { ReadCoverage } from '../../ops/status/status.ts';
+import type { LinkSources } from '../../ops/links/link-rows.ts';
+import type { ReadCoverage, StatusSources } from '../../ops/status/status.ts';
 import type { HistorySources } from '../../ops/status/target-history.ts';
 import type { CompileTried } from '../../ops/try-mapping.ts';
 import type { ScheduledScope } from '../../reconcile/apply/schedule.ts';
@@ -24,38 +23,23 @@ import type { AdminCaller, Right } from './sign-in/rights.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Dependencies of the routes. */
-export interface AdminContext {
-  /** The stores of each connection. */
-  states: readonly DesiredState[];
+export interface AdminContext extends StatusSources, LinkSources {
   /** Each connection with each of its targets, for comparisons and syncs. */
   scopes: readonly ScheduledScope[];
   /** Names of all targets in the settings. */
   targets: readonly string[];
   /** Targets that each connection feeds or has fed, also those that left the settings. */
   knownTargets: KnownTargets;
-  /** Targets that the settings have, with their connections. */
-  fed: readonly TargetFeed[];
   /** The effective settings with secrets masked. */
   settings: () => unknown;
   /** Checks and compiles a mapping that is not in the settings. */
   compileTried: CompileTried;
-  /** Circuit breakers by target. */
-  breakers: Map<string, Pick<Breaker, 'read'>>;
-  /** Reads which processes of the service run. */
-  readFleet: ReadFleet;
-  /** Time of the next scheduled reconcile; null without a schedule. */
-  nextReconcile: (now: number) => number | null;
-  /** Digest of the mapping rules in the settings, by target. */
-  digests: ReadonlyMap<string, string>;
-  /** Mapped attributes whose values no list of the platform shows, by target. */
-  unlisted: ReadonlyMap<string, ReadonlySet<string>>;
   /** Numbers of the last hour, day and month. */
   history: HistorySources;
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;
   /** Runs the checks of doctor and returns their findings. */
   check: (signal: AbortSignal) => Promise<DoctorFinding[]>;
-  /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
   notices: {
     /** Names of the channels in the settings. */

@@ -71,7 +71,6 @@ function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
   return paths;
 }
 
-/** Returns the route of the OpenAPI document, which is generated once. */
 const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
   const document = openApiDocument(routes);
   return {

@@ -1,7 +1,6 @@
 // Finds the ids of the approvals that an advice names: the open one of a target, and the rejection of a resource.
-import type { Destruction } from '../../directory/guard/held-changes.ts';
+import type { Destruction, HeldChanges } from '../../directory/guard/held-changes.ts';
 import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
-import type { HeldChanges } from '../../directory/guard/held-changes.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { Ref } from '../../directory/records.ts';

@@ -164,7 +164,6 @@ async function formerMembers(
   return users;
 }
 
-/** Returns the groups of each user of a page. */
 async function currentGroups({ directory }: DesiredState, page: Destruction[]): Promise<Map<Ref, Ref[]>> {
   const refs = [...new Set(page.flatMap(refsOf))].filter((ref) => ref.startsWith('User:'));
   if (refs.length === 0) return new Map();

@@ -1,7 +1,7 @@
 // Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
 // dead letter. The link follows with the next sync that completes.
-import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
 import {
+  AWAITING_DECISION,
   isAwaitingDecision,
   isTriedAgain,
   refusalOf,

@@ -126,7 +126,6 @@ export async function checkBackup(file: FileHandle, key: string | null): Promise
   return { header, end, tokenLines, tokens: tokenLines.flatMap(tokensIn), proof: proofOf(end, computed) };
 }
 
-/** Compares the HMAC in the end line with the computed one. */
 function proofOf(given: BackupEnd, computed: BackupEnd): CheckedBackup['proof'] {
   if (computed.hmac === undefined) return 'unknown';
   if (given.hmac === undefined) return 'missing';
@@ -264,7 +263,6 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   if (size > 0) yield endLine();
 }
 
-/** @throws BrokenBackup */
 function parsed(text: string, number: number): unknown {
   try {
     return JSON.parse(text);

@@ -91,7 +91,6 @@ function textsOf(connection: string, line: ArchiveLine): string[] {
   return [text];
 }
 
-/** Returns the holds of operators. */
 async function holdsOf(states: readonly DesiredState[]): Promise<NonNullable<BackupHeader['holds']>> {
   const holds: NonNullable<BackupHeader['holds']> = [];
   for (const { connection, outboxes } of states)

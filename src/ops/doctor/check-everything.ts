@@ -7,20 +7,17 @@ import type { UserAttributeType } from '../../platform/wire.ts';
 import { failureSinceWords, newKeyAdvice, pauseWords } from '../../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../../reconcile/tenant/applied-attributes.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
+import type { TargetSettings } from '../../sync/target.ts';
 import { isForKey } from '../../directory/outbox/budget.ts';
 import { weightOf, type Breaker, type BreakerState } from '../../directory/outbox/breaker.ts';
 import { checkRedis, type RedisToCheck } from './check-redis.ts';
 import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check-target.ts';
 import { findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 
-/** The settings of a target. `scimToken`: token of the SCIM calls; null: `token` is used. */
-interface CheckedTarget {
-  name: string;
-  url: string;
-  token: string;
-  scimToken: string | null;
-  allowLoopbackHttp: boolean;
-  timeoutMs: number;
+interface CheckedTarget extends Pick<
+  TargetSettings,
+  'name' | 'url' | 'token' | 'scimToken' | 'allowLoopbackHttp' | 'timeoutMs'
+> {
   attributes: Readonly<Record<string, { type: UserAttributeType }>>;
   handover: DoctorTarget['handover'];
 }

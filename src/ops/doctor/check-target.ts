@@ -10,7 +10,6 @@ import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doct
 
 export interface DoctorTarget {
   name: string;
-  /** Address of the settings. */
   url: string;
   client: PlatformClient;
   /** Types of the mapped attributes by name. */

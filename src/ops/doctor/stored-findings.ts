@@ -13,7 +13,6 @@ import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
 
-/** Sources of the findings. */
 interface StoredSubject extends TokenPlaces {
   states: readonly DesiredState[];
   readFleet: ReadFleet;

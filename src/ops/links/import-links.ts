@@ -1,9 +1,10 @@
 // Imports links between resources and platform ids from the lines of an export.
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { Holder } from '../../directory/resources/elsewhere.ts';
-import { fold, parseRef, type Kind, type Ref, type StoredRecord } from '../../directory/records.ts';
+import { fold, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { isGone } from '../../sync/calls/failures.ts';
+import type { LinkRow } from './link-rows.ts';
 
 /**
  * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such
@@ -151,15 +152,13 @@ async function differenceFrom(
   }
 }
 
-interface GivenLink {
-  connection: string;
-  target: string;
+interface GivenLink extends Pick<
+  LinkRow,
+  'connection' | 'target' | 'kind' | 'name' | 'externalId' | 'account'
+> {
+  /** '': the row has none. */
   ref: string;
-  kind: Kind;
-  name: string | null;
-  externalId: string | null;
   platformId: string;
-  account: string | null;
   origin: 'created' | 'adopted';
 }
 
@@ -176,7 +175,6 @@ function readRow(row: unknown): GivenLink | undefined {
   return {
     connection: String(connection),
     target: String(target),
-    // '': the row has no ref, so the resource is found by externalId or name.
     ref: text(ref) ?? '',
     kind,
     name: text(name),

@@ -52,7 +52,6 @@ export async function* searchLog(
   }
 }
 
-/** Returns the logs of all targets, or of the selected ones. */
 const logsOf = (
   states: readonly LogSource[],
   { connection: onlyConnection, target: onlyTarget }: LogFilter = {},

@@ -47,7 +47,6 @@ export interface ProvisioningRecord {
   request: { method: string; route: string; status: number | null; requestId: string | null } | null;
 }
 
-/** Entra's word for each action. */
 const ENTRA_ACTIONS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
   create: 'create',
   adopt: 'other',
@@ -73,7 +72,6 @@ export const STATUS_WORDS: Record<LogStatus, string> = {
   skipped: 'left alone',
 };
 
-/** Entra's word for each status. */
 const ENTRA_STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['status']> = {
   success: 'success',
   failure: 'failure',

@@ -1,16 +1,10 @@
 // Finds pushed users who have a name of a person who is no longer pushed, and tells whether one of them is the same person.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
+import type { ForgettablePerson } from './forgettable-person.ts';
 
 /** Stored names and accounts of a person who is no longer pushed, by which the person is compared with pushed users. */
-interface FormerIdentity {
-  desired: DesiredState;
-  /** userNames, externalIds and addresses, present and former. */
-  names: ReadonlySet<string>;
-  externalIds: ReadonlySet<string>;
-  /** Platform ids of the accounts of the person by target, present and former. */
-  platformIds: ReadonlyMap<string, ReadonlySet<string>>;
-}
+type FormerIdentity = Pick<ForgettablePerson, 'desired' | 'names' | 'externalIds' | 'platformIds'>;
 
 /** Pushed users who have a name of a former person. */
 interface Namesakes {

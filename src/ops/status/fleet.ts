@@ -130,7 +130,6 @@ const MISSING = {
   scheduler: { finding: 'noScheduler', neverRan: 'scheduler runs', ranBefore: 'scheduler has run' },
 } as const;
 
-/** Consequence of each missing duty. */
 const CONSEQUENCES: Record<Duty, string> = {
   api: 'the identity provider gets no answer',
   worker: 'changes are stored and not applied',
@@ -151,7 +150,6 @@ function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFi
 
 const WHY_STOPPED = 'the end of its log says why it stopped.';
 
-/** Returns when the last process of a duty ran, and which one that was. */
 const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): string =>
   `${isoTime(lastBeatAt)} (the last was ${host}, version ${version})`;
 
@@ -165,7 +163,6 @@ function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   );
 }
 
-/** Returns the finding that every process answers `/readyz` with 503. */
 const redisUnsafe = (faults: readonly StoreFault[]): FleetFinding =>
   toError(
     'redisUnsafe',
@@ -195,11 +192,9 @@ const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProces
   return shown;
 };
 
-/** Returns role and host of the first processes, and the number of the others. */
 const hostsText = (processes: readonly FleetProcess[]): string =>
   someOf(processes.map(({ role, host }) => `${role} ${host}`));
 
-/** Returns the finding that processes of several versions run for longer than an update takes. */
 function differentVersions(running: FleetProcess[], { now, versionsDifferSince }: FleetView): FleetFinding[] {
   const versions = [...new Set(running.map(({ version }) => version))].sort();
   if (versions.length < 2 || versionsDifferSince === null || now - versionsDifferSince < UPDATE_MS) return [];
@@ -211,7 +206,6 @@ function differentVersions(running: FleetProcess[], { now, versionsDifferSince }
   return [toWarning('versionsDiffer', message, advice)];
 }
 
-/** Returns the finding that processes have different settings of targets for longer than an update takes. */
 function differentSettings(
   running: FleetView['processes'],
   { now, settingsDifferSince }: FleetView,

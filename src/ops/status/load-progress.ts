@@ -1,7 +1,6 @@
 // Judges the progress of a load, a backlog far larger than in normal operation, such as the first push of all people: how much
 // is done, its rate, the time left, and the cause that bounds it. Pure; status, the admin API and metrics show it.
-import type { FleetProcess, TargetWork } from '../../directory/fleet/fleet-store.ts';
-import { dutiesOf } from '../../directory/fleet/fleet-store.ts';
+import { type FleetProcess, type TargetWork, dutiesOf } from '../../directory/fleet/fleet-store.ts';
 import type { Backlog } from '../../directory/outbox/backlog.ts';
 import { isoTime } from '../../support/sources.ts';
 

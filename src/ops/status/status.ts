@@ -97,7 +97,8 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
 }
 
 /** Sources of facts that are not stored with the connections. */
-interface StatusSources {
+export interface StatusSources {
+  /** Circuit breakers by target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */

@@ -2,12 +2,11 @@
 // (contract 5.1).
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { SandboxProblem } from '../problem.ts';
-import type { LoadResult } from './documents.ts';
+import type { LoadResult, ResultRole } from './documents.ts';
 import type { QueryAccess } from './core-data.ts';
 import type { Query } from './json-query.ts';
 import { columnsOf, sortStepsOf } from './load-sql.ts';
 import { showQuery } from './load-result.ts';
-import type { ResultRole } from './documents.ts';
 import { userError } from './members.ts';
 import { checkCache, checkForm } from './query-form.ts';
 

@@ -35,7 +35,6 @@ interface PageQuery {
   group?: string;
 }
 
-/** Number of changes on a page without `limit`. */
 const DEFAULT_LIMIT = 100;
 
 /** Schema of one field of a selection (ChangeSelection), which is a list of values. */
@@ -129,7 +128,6 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
   ),
 ];
 
-/** Returns the route of one kind of decision. */
 function decisionRoute(
   context: AdminContext,
   action: 'approve' | 'reject' | 'withdraw',
@@ -197,7 +195,6 @@ const samePersonText = (id: string, by: string | undefined): string =>
     ? `You have approved ${id} already: another person has to approve it too.`
     : `${by} has approved ${id} already with the admin token. All holders of the admin token count as one person: another person has to approve it too, signed in or with the command.`;
 
-/** Why nothing was decided. */
 const REFUSALS = {
   expired: (id: string) =>
     `Approval ${id} has expired: ${judgedAnew(undefined)}. List the approvals again then.`,

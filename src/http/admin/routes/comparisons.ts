@@ -101,7 +101,6 @@ async function start(
 /** Ignores waits for the rate limit: an operation has no field for them. */
 const ignoreWaits = (): void => undefined;
 
-/** Returns a function that reports the progress of a scope to the operation. */
 const progressOf =
   ({ scope: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
   (progress: Progress): void =>

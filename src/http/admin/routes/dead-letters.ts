@@ -55,7 +55,6 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
   ),
 ];
 
-/** Returns the route that retries or drops dead letters. */
 function decisionRoute(
   context: AdminContext,
   name: 'retry' | 'drop',

@@ -19,7 +19,6 @@ export const eventRoutes = (context: AdminContext): AdminRoute[] => [
   resolve(context, 'drop', 'Drops all refused events.'),
 ];
 
-/** Returns the route that sends or drops all refused events. */
 const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string): AdminRoute =>
   orderRoute(`/events/${name}`, `${name}RefusedEvents`, {
     command: `events ${name}`,

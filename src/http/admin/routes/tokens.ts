@@ -90,7 +90,6 @@ function tokensIn(context: AdminContext, connection: string): ConnectionTokens {
   return { settings: context.tokensOf(connection), stored: tokens, acts };
 }
 
-/** Creates a token. @returns the answer with its secret @throws Problem 400, 404 or 409 */
 async function create(context: AdminContext, { connection, name, expires }: Order, by: Actor) {
   const { clock, logger } = context;
   const outcome = await issueToken({ clock, randomBytes }, tokensIn(context, connection), {
@@ -103,7 +102,6 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
   return shownOnce(connection, outcome);
 }
 
-/** Returns the time of expiry, Unix milliseconds. @throws Problem 400 */
 function expiryOf(given: string, now: number): number {
   const expiry = parseExpiry(given, now);
   if (expiry.kind === 'at') return expiry.at;

@@ -28,7 +28,6 @@ export interface PendingSignIn {
   verifier: string;
 }
 
-/** A person as in the ID token. */
 interface ProviderPerson {
   name: string;
   /** Unique id of the person: issuer and subject. */
@@ -151,7 +150,6 @@ function bySecret(secret: string): openid.ClientAuth {
   };
 }
 
-/** Returns the texts of a claim that is one text or a list. */
 function namesIn(claim: unknown): string[] {
   const values = Array.isArray(claim) ? claim : [claim];
   return values.filter((value) => typeof value === 'string').slice(0, MAX_NAMES);
