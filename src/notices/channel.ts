@@ -41,7 +41,7 @@ interface NoticeChannelDeps {
   onAttempt: (result: NoticeOutcome['kind']) => void;
 }
 
-/** Duration of the lease, longer than one attempt; another process takes over after it. */
+/** Duration of the lease of the channel, longer than one attempt. Another process takes over if the lease is not renewed. */
 const LEASE_MS = 20_000;
 /** Wait of a process without the lease. */
 const STANDBY_MS = 2000;
@@ -128,7 +128,10 @@ export function startNoticeChannel(
     return 0;
   }
 
-  /** Stores a failed attempt. Drops the message at a late refusal, or when the receiver is gone. @returns the wait before the next round, milliseconds */
+  /**
+   * Stores a failed attempt. Drops the message at a late refusal, or when the receiver is gone. @returns the wait before the next
+   * round, milliseconds
+   */
   async function fail(
     message: NoticeMessage,
     outcome: Exclude<NoticeOutcome, { kind: 'delivered' }>,

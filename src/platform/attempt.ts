@@ -138,7 +138,7 @@ export function createAttempt(
 /** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
 const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Returns true when a proxy produced the error. Error bodies of the platform are JSON (contract 7) or empty. */
+/** Returns true for an error that shows to be a proxy's: an error body of the platform is JSON (contract 7) or empty. */
 function isFromProxy(status: number, text: string): boolean {
   // The platform redirects no call.
   if (status < 400) return true;

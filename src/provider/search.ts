@@ -22,10 +22,13 @@ import {
 import { createPages, type FoundRecord, type FoundPage } from './pages.ts';
 import { createTexts } from './texts.ts';
 
-/** Page sizes announced in ServiceProviderConfig. */
+/** Numbers of resources in a page, as ServiceProviderConfig announces them. */
 export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
 
-/** Number of texts that are created before the size of the page is checked. */
+/**
+ * Number of resources that are turned into JSON before their bytes are compared with `limits.pageBytes`: a group may have many
+ * members.
+ */
 const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
 
 type Equality = NonNullable<ReturnType<typeof equalityOf>>;

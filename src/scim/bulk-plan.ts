@@ -1,4 +1,5 @@
-// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circular references: RFC 7644 §3.7.1).
+// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circular references: RFC 7644
+// §3.7.1).
 import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';
@@ -99,7 +100,8 @@ function circularFrom(start: Node): Node[] {
   let node: Node | undefined = start;
   while (node && !visited.has(node)) {
     visited.add(node);
-    // A creation that was split has run, and stays blocked until it is complete.
+    // An operation of `needs` only has to run, one of `follows` has to be complete. A creation that was split has run and is not
+    // complete, so its blockers tell that.
     node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
   }
   const nodes = [...visited];

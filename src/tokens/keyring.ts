@@ -37,8 +37,11 @@ export interface Keyring {
   all(): readonly KeyringToken[];
 }
 
-/** `proof` is compared with a presented token: the secret as a block (`toBlock`) for the settings, the digest for Redis. */
-type ProvenToken = KeyringToken & { proof: Buffer };
+/**
+ * `compared`: the bytes that a presented token is compared with: its secret as a block (`toBlock`) for the settings, its digest for
+ * Redis.
+ */
+type ProvenToken = KeyringToken & { compared: Buffer };
 
 const SHA256_BYTES = 32;
 const BLOCK_BYTES = 256;
@@ -65,15 +68,15 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
 
   /** Returns a token that was just read, with the rate limit and last use that the same token had before; new ones otherwise. */
   function withUse(before: ProvenToken[], token: Omit<ProvenToken, 'lastUsedAt' | 'budget'>): ProvenToken {
-    const same = before.find(({ name, proof }) => name === token.name && proof.equals(token.proof));
+    const same = before.find(({ name, compared }) => name === token.name && compared.equals(token.compared));
     return { ...token, lastUsedAt: same?.lastUsedAt ?? 0, budget: same?.budget ?? newBudget() };
   }
 
   /** Compares with all tokens, so that the time does not depend on the position of the matching one. */
-  function matchIn(tokens: ProvenToken[], proof: Buffer, now: number): ProvenToken | undefined {
+  function matchIn(tokens: ProvenToken[], compared: Buffer, now: number): ProvenToken | undefined {
     let found: ProvenToken | undefined;
     for (const token of tokens) {
-      if (timingSafeEqual(token.proof, proof) && token.expiresAt > now) found = token;
+      if (timingSafeEqual(token.compared, compared) && token.expiresAt > now) found = token;
     }
     return found;
   }
@@ -89,15 +92,15 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
     setSettings(tokens) {
       settings = tokens.map(({ name, secret, expiresAt }) => {
         const end = expiresAt === undefined ? Infinity : Date.parse(expiresAt);
-        return withUse(settings, { name, source: 'settings', expiresAt: end, proof: toBlock(secret) });
+        return withUse(settings, { name, source: 'settings', expiresAt: end, compared: toBlock(secret) });
       });
     },
     setStored(tokens) {
       stored = tokens.flatMap(({ name, digest, expiresAt }) => {
-        const proof = Buffer.from(digest, 'base64url');
-        // Tokens with a damaged digest are left out: the comparison throws for a proof of another length.
-        if (proof.length !== SHA256_BYTES) return [];
-        return [withUse(stored, { name, source: 'stored', expiresAt: expiresAt ?? Infinity, proof })];
+        const compared = Buffer.from(digest, 'base64url');
+        // Tokens with a damaged digest are left out: the comparison throws for bytes of another length.
+        if (compared.length !== SHA256_BYTES) return [];
+        return [withUse(stored, { name, source: 'stored', expiresAt: expiresAt ?? Infinity, compared })];
       });
       isComplete = true;
     },

@@ -170,7 +170,8 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
 /**
  * Reads the account of a user. Without a linked account, one is looked up by externalId and userName: one that no other user is
  * linked to (`found`), or that of the person's earlier record from before a re-hire (`former`).
- * @returns `linked`, the account that the link names; `reading`, that one or the one that was looked up
+ * @returns `linked`, the account that the link names; `unlinked`, the result of the look-up (`UnlinkedAccount`); `reading`, the
+ *   account that is reported, one of the two; nothing if a call failed
  */
 async function findAccount(
   scope: ReconcileScope,

@@ -42,7 +42,7 @@ test('after new settings exclude a group, plan no longer counts it as desired, a
   );
 }, 30_000);
 
-test('after the settings exclude a group, a reconcile stores that without a write to the platform', async () => {
+test('after the settings exclude a group, a reconcile writes nothing to the platform, and status and explain know that the group is left out', async () => {
   await place.platform.forgetRequests();
   await run(place, 'reconcile', '--yes');
   await expect(place.platform.writes()).resolves.toEqual([]);

@@ -153,7 +153,7 @@ test('after a protection ended, log lists the addition of the person to a new gr
   expect((await additions()).slice(before)).toEqual([`crew: ${BOB}`]);
 }, 60_000);
 
-test('a formerly protected person joins a new group → it is written, and the members of no group are read', async () => {
+test('a formerly protected person joins a new group → the membership is written, and the members of no group are read', async () => {
   await protect([BOB]);
   await protect([]);
   await place.platform.forgetRequests();

@@ -61,10 +61,10 @@ export function createOperatorHold(
 
   /**
    * Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step.
-   * @param replaces the hold takes the place of an operator's
+   * @param options `replaces`: the hold takes the place of an operator's
    * @returns false: the target has a hold of this kind already
    */
-  async function hold(by: string, note?: string, replaces = false): Promise<boolean> {
+  async function hold(by: string, note?: string, { replaces = false } = {}): Promise<boolean> {
     const [tag] = await scripts.run('hold', keys.base, { target, by, note, replaces });
     return tag === 'held';
   }
@@ -88,7 +88,9 @@ export function createOperatorHold(
     return { since, by, ...(note === undefined ? {} : { note }) };
   }
 
-  /** Returns who ordered the operator's hold, and why, also beneath a hold because of another tenant; undefined: no operator did. */
+  /**
+   * Returns who ordered the operator's hold, and why, also beneath a hold because of another tenant; undefined: no operator did.
+   */
   async function operatorHold(): Promise<OperatorHold | undefined> {
     const text = await redis.get(name);
     if (text === null) return undefined;

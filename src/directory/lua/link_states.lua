@@ -1,5 +1,5 @@
 -- Derives the state of a resource at a target from its link and mark, without a call to the platform. `link`: the stored text
--- of the link, JSON (link.ts), with `id`, the platform id; `b`, the basis; `departed`, true for a user who left; and
+-- of the link, JSON (link.ts), with `id`, the platform id; `b`, the basis; `departed`, true for a user or group that left; and
 -- `condition`, the reason why the resource is not as desired.
 -- NEEDS keys (BEHIND_HELD, BEHIND_REFUSED, key, SPAN), basis (basis_of)
 -- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_REMOVE, UNCONFIRMED_REMOVAL)
@@ -26,6 +26,7 @@ end
 -- Returns whether the decision about the account of a user is open: its deactivation is held, or the user has a mark, so that
 -- the next sync may still ask the guard.
 local function is_undecided(target, user_ref)
+  -- 'kind subject' (guard_items.lua); a deactivation has no subject.
   local has_guard_item = redis.call('SISMEMBER', key('guardItems', target .. ':' .. user_ref), 'deactivate ') == 1
   return has_guard_item or redis.call('HEXISTS', key('marks', target), user_ref) == 1
 end
@@ -100,14 +101,15 @@ local function is_left_behind(target, group)
 end
 
 -- Returns the state of a stored resource without a mark: `missing` (no link), `stale` (changed without a mark, or a pending
--- membership without a mark), or a state of `state_by_link`; nil and the platform id: it is synced. `stored`: its record; `link`:
--- its text, false if there is none.
+-- membership without a mark), `closed` (it has no account or group and needs none), or a state of `state_by_link`; nil and the
+-- platform id: it is synced. `stored`: its record; `link`: its text, false if there is none; `rules_read_groups`: basis.lua.
 local function settled_state(target, kind, id, stored, link, rules_read_groups)
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)
   if basis ~= basis_of(kind, id, stored, rules_read_groups) then return 'stale' end
   local state = state_by_link(target, kind .. ':' .. id, link)
   if state then return state end
+  -- A user out of scope whose account does not exist or was deleted, or a group that the settings leave out.
   if not platform_id then return 'closed' end
   if kind == 'Group' and is_left_behind(target, id) then return 'stale' end
   return nil, platform_id

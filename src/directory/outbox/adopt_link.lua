@@ -1,5 +1,5 @@
--- Links a resource by order of an operator. All its memberships become pending and it is marked, so that every value is
--- written once.
+-- Links a resource to an account or group by order of an operator (`links import`). All its memberships become pending and it is
+-- marked, so that every value is written once.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
 -- RETURN {"imported"} | {"unchanged"}: it is linked so already | {"taken"}: the platform id is linked to another stored
@@ -16,13 +16,16 @@ if is_other and redis.call('HEXISTS', records, string.match(holder, ':(.*)$')) =
 local stored = redis.call('HGET', key('links', p.target), p.ref)
 local former = stored and cjson.decode(stored).id
 if former == p.platformId then return { 'unchanged' } end
+-- The link itself is overwritten below.
 if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
--- The other resource was deleted at the source; the platform id can have one link only.
+-- The other resource was deleted at the source; the platform id can have one link only. Its reverse link is overwritten below.
 if is_other then
   redis.call('HDEL', key('links', p.target), holder)
   redis.call('HDEL', key('groupsSeen', p.target), holder)
   set_exception(p.target, holder) -- without a reason: ends its exception
 end
+-- Before the new link is stored: removals that waited until the account is found become pending, and the old link shows that they
+-- did.
 if p.kind == 'User' then resume_unconfirmed() end
 redis.call('HSET', key('links', p.target), p.ref, link_text)
 redis.call('HSET', key('linked', p.target), platform_key, p.ref)

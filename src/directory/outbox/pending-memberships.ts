@@ -5,17 +5,16 @@ import { refOf } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 import { parseLink, type Link } from './link.ts';
 
-/**
- * Signs of pending memberships (lua/signs.lua): to be added, to be removed, a removal that is not written, because it was rejected
- * or the user is protected, and a removal that was written and that no answer or read has shown yet.
- */
+/** Signs of pending memberships, in Redis and in Lua (lua/signs.lua). */
 export const MEMBERSHIP_SIGN = {
   toAdd: '+',
   toRemove: '-',
+  /** Not written, because the removal or the deactivation of a deleted user was rejected, or the user is protected. */
   keptRemoval: 'r',
+  /** Written, and shown by no answer or read yet; or of a user whose account is still to be found. */
   unconfirmedRemoval: 'u',
 } as const;
-/** Sign of a pending membership that is to be added, to be removed, or a kept removal. */
+/** Sign of an addition, a removal or a kept removal. */
 export type PendingSign = '+' | '-' | typeof MEMBERSHIP_SIGN.keptRemoval;
 
 /** Returns whether a sign is that of an unconfirmed removal. */
@@ -87,8 +86,8 @@ export function createPendingMemberships(
       users.map(async (user, index) => {
         const link = parseLink(links[index] ?? '');
         const mark = marks[index];
-        // A mark begins with its generation; the link has it once the sync of this mark has written the attributes. Without a mark the
-        // last sync has ended, and a condition says that it did not write all.
+        // A mark begins with its generation; the link has it once the sync of this mark has written the attributes. Without a mark
+        // the last sync has ended, and a condition says that it did not write all.
         const attributesApplied = mark
           ? link.observedGeneration === mark.slice(0, mark.indexOf(' '))
           : !link.condition;

@@ -20,7 +20,7 @@ local function prove_member(user)
   if was_deleted then
     return fault('members', 'surplus', membership, function()
       redis.call('SREM', name, user)
-      keep_member_sum(p.id, -1)
+      keep_member_sum(p.id, -1) -- not count_members: prove_count.lua compares `memberCount` with this sum, and corrects it
       drop_lookup('groupsOf', user, p.id)
     end)
   end
@@ -33,6 +33,7 @@ end
 -- Proves a member value without a user: `references` of the value and of its folded form have it.
 local function prove_unresolved(value, folded)
   if not is_group_stored then
+    -- If the record of the group was lost, its members (prove_member) or its link (prove_links.lua) report that.
     if is_deleted(p.id) then
       fault('unresolved', 'surplus', ref, function() redis.call('HDEL', name, value) end, ref .. ' ' .. value)
     end

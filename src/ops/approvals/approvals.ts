@@ -151,9 +151,9 @@ export async function decideApproval(
     const named = { act, ...actor, target: approval.target, subject: approval.id, count };
     return note === '' ? named : { ...named, note };
   };
-  // If a rejection has the same id as a first approval, `withdraw` takes back the first approval, not the rejection: the caller
-  // no longer approves the changes, so the order must not let them be written. Without a first approval the decision is withdrawn
-  // below.
+  // A first approval of rejected changes has the id of their rejection. `withdraw` then takes back the first approval, and the
+  // rejection stays in force: without it the guard could allow the changes. Without a first approval, `decide` withdraws the
+  // rejection.
   const retracted =
     action === 'withdraw' && selectedText === undefined ? await firstOf(found, settingsOf) : undefined;
   if (retracted) {
@@ -200,7 +200,9 @@ export async function rejectionsInForce(
   );
 }
 
-/** Returns the first approval with the id of an approval; undefined: there is none, or the present settings let one person decide. */
+/**
+ * Returns the first approval with the id of an approval; undefined: there is none, or the present settings let one person decide.
+ */
 async function firstOf(
   { approval, outbox, first }: FoundApproval,
   settingsOf: SettingsOf,

@@ -4,7 +4,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 
 export interface KnownResource {
-  /** Undefined: deleted at the source. */
+  /** Undefined: deleted at the source; then only the link has names. */
   resource: NamedResource | undefined;
   /** Unix milliseconds of the last change at the source; undefined: not known. */
   changedAt: number | undefined;
@@ -53,7 +53,8 @@ export async function readKnown(
 }
 
 /**
- * Returns the userName at the source, as all commands name a person; of a group the name at the platform; the id if none is known.
+ * Returns the name under which all commands show the resource: the userName at the source, of a deleted user the one at the
+ * platform; of a group the name at the platform, without a link the one at the source; the id if no name is known.
  */
 export function nameOfKnown(ref: Ref, known: KnownResource | undefined): string {
   const { core } = known?.link ?? {};

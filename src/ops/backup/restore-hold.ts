@@ -27,11 +27,9 @@ export async function holdForRestore(
       const texts = [await guardStore.operatorHold(), ofFile].flatMap((hold) => (hold && textOf(hold)) ?? []);
       // The same hold may stand now and in the file.
       const text = [...new Set(texts)].join('; ');
-      await guardStore.hold(
-        by,
-        `restored from ${createdAt}${text === '' ? '' : `; before it, ${text}`}`,
-        true,
-      );
+      await guardStore.hold(by, `restored from ${createdAt}${text === '' ? '' : `; before it, ${text}`}`, {
+        replaces: true,
+      });
       if (text !== '') former.push({ connection, target, text });
     }
   return former;

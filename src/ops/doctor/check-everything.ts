@@ -101,18 +101,24 @@ async function appliedBy(states: CheckDeps['states'], target: string): Promise<R
   return new Set(names.flatMap((each) => [...each]));
 }
 
-/** Returns for each connection of the target the ids of the definitions under which the bridge wrote values, by name of the attribute. */
+/**
+ * Returns for each connection of the target the ids of the definitions under which the bridge wrote values, by name of the
+ * attribute.
+ */
 const knownIdsOf = (states: CheckDeps['states'], target: string) =>
   Promise.all(states.flatMap(({ outboxes }) => outboxes.get(target)?.definitions.read() ?? []));
 
-/** Creates a client for a target. `isWell`: the target has answered, and no answer counts as a failure. */
+/**
+ * Creates a client for a target. `isWell`: the target has answered, and every call ended with a good answer: no failure, no 403, no
+ * 429, no abort.
+ */
 function toTarget(
   settings: CheckedTarget,
   clock: Clock,
 ): Omit<DoctorTarget, 'applied' | 'knownIds'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const areGood: boolean[] = [];
-  // Weight 0 is a good answer. A 429 has it too, and an aborted call has none; both show nothing about the key, so neither is good.
+  // A 429 has weight 0 like a good answer, and shows nothing about the key.
   const onCall = (call: PlatformCall): void => void areGood.push(call.status !== 429 && weightOf(call) === 0);
   const client = connectPlatform({
     onCall,

@@ -14,11 +14,13 @@ interface RunTimes {
 
 /** Limit without a schedule: a day, the longest usual interval of a schedule, and two hours. */
 const OLD_MS = 26 * 3_600_000;
-/** Half an hour after two intervals of the schedule, as the alerts ScimBridgeReconcileStale and -Never count. */
+/** Half an hour after two intervals of the schedule, as in the alerts ScimBridgeReconcileStale and ScimBridgeReconcileNever. */
 const GRACE_MS = 1_800_000;
 const ADVICE = 'Run scim-bridge reconcile, and look at its reason.';
 
-/** Returns a sentence without full stop when a complete run is overdue, or when runs ended and none was complete; else undefined. */
+/**
+ * Returns a sentence without full stop when a complete run is overdue, or when runs ended and none was complete; else undefined.
+ */
 export function reconcileAgeText(
   { last, lastSuccessAt, expected }: RunTimes,
   now: number,

@@ -13,7 +13,9 @@ import type { Plan } from '../plan.ts';
  *   target on hold (docs/glossary.md) they are marked after a change of rules only;
  * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
  * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
- * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless a condition says so;
+ * - users who wait for their removal from a group that is such a dead letter: the new rules may not want the removal any more;
+ * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless a condition
+ *   says so;
  * - resources with a held or rejected change that somebody made at the platform, and dead letters without a difference.
  */
 export async function refsToJudgeAnew(
@@ -26,15 +28,16 @@ export async function refsToJudgeAnew(
   const all = await guardStore.heldRefs();
   const held = mapsAll || !(await guardStore.onHold()) ? all : await judgedUnderFormerSettings(scope, all);
   const rejected = mapped ? await rejectedRefs(scope) : [];
-  // The new rules may want no removal from a refused group any more, for which these users wait.
-  const former = mapsAll ? [...(await formerRefusals(scope)), ...(await scope.outbox.behindRefused())] : [];
+  const deadLetters = mapsAll ? await formerRefusals(scope) : [];
+  const behindDeadLetters = mapsAll ? await scope.outbox.behindRefused() : [];
   const doneRefs = [...endedDeadLetters, ...done.map(({ ref }) => ref)];
-  return [...new Set([...held, ...rejected, ...former, ...unmapped, ...doneRefs])];
+  return [...new Set([...held, ...rejected, ...deadLetters, ...behindDeadLetters, ...unmapped, ...doneRefs])];
 }
 
 /**
- * Notes the done changes and marks the resources of `refsToJudgeAnew`. The caller does so before it stores that the new rules
- * are mapped, because no later run marks rejected resources for these rules.
+ * Notes the done changes and marks the resources of `refsToJudgeAnew`. The caller does so before it stores that all users were
+ * mapped by the new mapping rules (`storeForNextRun`): later runs then do not map all users, and mark no rejected resource for
+ * these rules.
  */
 export async function judgeAnew(
   scope: ReconcileScope,

@@ -43,8 +43,8 @@ function setEmails(draft: UserDraft, operation: ParsedPatchOperation): void {
 }
 
 /**
- * Changes the e-mail of the given type, or the primary one without a type.
- * @throws 400 `noTarget` for `replace` without a match (RFC 7644 §3.5.2.3)
+ * Adds, changes or removes the e-mail of the given type; if no type is given, the primary one.
+ * @throws 400 `noTarget` for `replace` without a match (RFC 7644 §3.5.2.3), `invalidValue` for a value that is no text
  */
 function setOneEmail(draft: UserDraft, operation: ParsedPatchOperation, type: string | undefined): void {
   const isSelected = (entry: EmailEntry): boolean =>

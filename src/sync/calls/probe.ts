@@ -13,14 +13,14 @@ type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'
 
 /** Probes until the signal fires. Several replicas may do so: the budget lets one probe through at a time. */
 export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
-  /** Due time of the next probe, as read by the last check. A call of a sync, and a probe of this function, moves it. */
-  let lastProbeAt: number | undefined;
+  /** Due time of the next probe, as the last check read it. A call of a sync, or a probe of this function, moves it. */
+  let seenProbeAt: number | undefined;
   while (!signal.aborted) {
     await clock.sleep(CHECK_MS, signal);
     // If Redis does not answer, nothing is probed before the next check.
     const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
-    const isProbeLeftOut = open && probeAt === lastProbeAt;
-    lastProbeAt = open ? probeAt : undefined;
+    const isProbeLeftOut = open && probeAt === seenProbeAt;
+    seenProbeAt = open ? probeAt : undefined;
     if (!isProbeLeftOut || signal.aborted) continue;
     const limited = AbortSignal.any([signal, timeLimit(PROBE_TIMEOUT_MS)]);
     // The client reports the result of each call to the breaker.

@@ -1,5 +1,13 @@
-// Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
-// Each step waits for the one before it, so a user never has more access in between than in the end.
+// Syncs one user at one target so that the user never has more access in between than at the end. Steps of a user in scope (of
+// others: depart-user.ts), in this order:
+// 1. Find, adopt or create the account.
+// 2. Deactivate an account that should be inactive. While the guard holds this, only step 5 follows.
+// 3. If values would be added for an active account: wait until all groups have removed the user that are to do so.
+// 4. Write the attribute values. Then groups may add the user (`observedGeneration`).
+// 5. Write the core attributes.
+// 6. Activate an account that should be active; with `users.activation: safe` after all groups have removed and added the user.
+// 7. After a return (`rejoining`): wait until no group has to add the user any more.
+// The syncs of the groups remove and add the user, not this one. Flags of the link: directory/outbox/link.ts. `gate`: context.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
@@ -56,7 +64,7 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   }
 }
 
-/** Syncs a user in scope: account, deactivation, attributes, core attributes, activation. */
+/** Syncs a user in scope, in the steps of the header. */
 async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { policy } = target;
@@ -86,7 +94,6 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
     await context.save({ rewriteMemberships: true });
   }
 
-  // `+`: to be added to a group; `-`: to be removed; `r`: a kept removal (docs/glossary.md, pending membership).
   const pendingSigns = [...work.pendingGroups.values()];
   if (!pendingSigns.includes(MEMBERSHIP_SIGN.toAdd)) delete link.rejoining;
   if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
@@ -207,13 +214,15 @@ function whyInactive({ inScope, active }: DesiredUser): string | undefined {
 const STOPPED_REMOVAL_RETRY_MS = 600_000;
 
 /**
- * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. A group without
- * a pending sync is marked: its removal may have waited for the decision about the user's deactivation, which has been made now. If
- * every removal is held, or its group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and `status` does not
- * count the user under 'not applied yet'.
+ * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. A group
+ * without a pending sync is marked: its removal may have waited for the decision about the user's deactivation, which has been made
+ * now. If every removal is held, or its group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and `status`
+ * does not count the user under 'not applied yet'.
  */
 async function waitForRemovals({ links, outbox, target, work, writes }: SyncContext): Promise<SyncOutcome> {
-  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
+  const groups = [...work.pendingGroups]
+    .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove)
+    .map(([group]) => group);
   const refs = groups.map((group) => refOf('Group', group));
   const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
   const found = await links.getMany(target.name, refs);
@@ -234,12 +243,14 @@ async function waitForRemovals({ links, outbox, target, work, writes }: SyncCont
 }
 
 /**
- * Returns whether groups still have to add the user. A group whose condition does not end by itself is ignored: a person may have to
- * act first.
+ * Returns whether groups still have to add the user. A group whose condition does not end by itself is ignored: a person may have
+ * to act first.
  */
 async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
-  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '+').map(([group]) => group);
+  const groups = [...work.pendingGroups]
+    .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd)
+    .map(([group]) => group);
   const states = await links.getMany(
     target.name,
     groups.map((group) => `Group:${group}` as const),

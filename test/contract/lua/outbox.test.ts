@@ -231,7 +231,7 @@ describe('delivery of dirty marks to the queue', () => {
     },
   );
 
-  it('a user without mark is not marked when its group is written', async () => {
+  it('a sync that adds a member to a group does not mark the user who had no mark', async () => {
     await store.settleAll();
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);

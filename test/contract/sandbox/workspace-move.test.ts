@@ -210,23 +210,28 @@ test('MOVE-23 without folderId the item moves to the root', async () => {
   expect([status, body.folderId]).toEqual([200, null]);
 });
 
-test('MOVE-24 of several faults the answer names the first: credential, scope, deployment, body, item, folder, rights, loop', async () => {
+test('MOVE-24 of several faults the answer tells the first: credential, scope, deployment, body, item, folder, rights, loop', async () => {
   const chain = await rig.chain(2);
   const path = (deployment: string) => `/api/v1/deployments/${deployment}/workspace/move`;
-  const attempt = async (deployment: string, key: string | null, body: object) =>
-    (await rig.call('POST', path(deployment), { key, body })).status;
+  // Each request has the fault that is expected and all later ones that it can have beside it.
+  const attempt = async (deployment: string, key: string | null, body: object) => {
+    const answer = await rig.call('POST', path(deployment), { key, body });
+    return [answer.status, answer.body.error];
+  };
   const nobody = await rig.person([]);
   const admin = rig.key('admin');
-  const loop = FOLDER(chain[0] ?? 0, chain[1]);
-  expect(await attempt('2', null, {})).toBe(401);
-  expect(await attempt('2', rig.key('scoped'), {})).toBe(403);
-  expect(await attempt('99', rig.key('scoped'), {})).toBe(403);
-  expect(await attempt('99', admin, {})).toBe(404);
-  expect(await attempt('1', nobody, { type: 'FOLDER', id: 'x' })).toBe(400);
-  expect(await attempt('1', nobody, FOLDER(999_999))).toBe(404);
-  expect(await attempt('1', nobody, FOLDER(chain[0] ?? 0, 999_999))).toBe(404);
-  expect(await attempt('1', nobody, loop)).toBe(403);
-  expect(await attempt('1', admin, loop)).toBe(400);
+  const top = chain[0] ?? 0;
+  const loop = FOLDER(top, chain[1]);
+  const error = (status: number, text: string) => [status, expect.stringContaining(text)];
+  expect(await attempt('99', null, {})).toEqual(error(401, 'Authorization header'));
+  expect(await attempt('99', rig.key('scoped'), {})).toEqual(error(403, 'does not reach'));
+  expect(await attempt('99', admin, {})).toEqual(error(404, 'Deployment not found'));
+  const badBody = { type: 'FOLDER', id: 'x', folderId: 999_999 };
+  expect(await attempt('1', nobody, badBody)).toEqual(error(400, 'id'));
+  expect(await attempt('1', nobody, FOLDER(999_999, 999_999))).toEqual(error(404, 'Item not found'));
+  expect(await attempt('1', nobody, FOLDER(top, 999_999))).toEqual(error(404, 'Folder not found'));
+  expect(await attempt('1', nobody, loop)).toEqual(error(403, 'right'));
+  expect(await attempt('1', admin, loop)).toEqual(error(400, 'into itself'));
 });
 
 test('MOVE-25 moving a missing item is 404', async () => {

@@ -140,7 +140,10 @@ async function proveAll(
   return { ...conclusionOf(reports), result: [JSON.stringify(reports)] };
 }
 
-/** Returns the outcome of the operation, with advice for the operator. */
+/**
+ * Returns the outcome of the operation, with advice for the operator. `findings`: all that differs; `faults`: the number of
+ * findings that are not repaired, so without a repair both are equal.
+ */
 function conclusionOf(reports: Awaited<ReturnType<typeof prove>>): Pick<Finished, 'outcome' | 'message'> {
   if (reports.some(({ faults, repair }) => faults > 0 && repair))
     return { outcome: 'faults', message: 'Some faults need a decision: the runbook tells what to do.' };
