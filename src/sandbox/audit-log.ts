@@ -5,7 +5,7 @@ import type { AuditRecord } from './records.ts';
 
 const KEPT_EVENTS = 15_000;
 
-interface AuditLog extends Durable {
+export interface AuditLog extends Durable {
   add(event: AuditRecord): void;
   /** Returns at most `limit` events, oldest first. */
   events(limit: number): readonly AuditRecord[];

@@ -2,14 +2,14 @@
 import type { Durable } from './durable.ts';
 import { createRecentChanges, type RecentChangesDeps } from './recent-changes.ts';
 
-interface MembershipView {
+export interface MembershipView {
   /** Returns user ids in order of joining; the caller must not change the set. */
   membersOf(groupId: number): ReadonlySet<number>;
   /** Returns group ids; the caller must not change the set. */
   groupsOf(userId: number): ReadonlySet<number>;
 }
 
-interface Memberships extends MembershipView, Durable {
+export interface Memberships extends MembershipView, Durable {
   /** Returns false when the user was already a member. */
   add(groupId: number, userId: number): boolean;
   /** Returns false when the user was not a member. */

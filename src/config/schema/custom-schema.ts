@@ -3,7 +3,7 @@
 import { choice, flag, list, nodeOf, section, text, TEXT, usualText, type ValueOf } from './node.ts';
 
 /** An attribute or a sub-attribute. Sub-attributes have no `multiValued`, `mutability`, `returned` and `subAttributes`. */
-interface CustomAttributeConfig {
+export interface CustomAttributeConfig {
   name: string;
   type: 'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'reference' | 'complex';
   description: string;

@@ -14,7 +14,7 @@ export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 /** Marks an omittable schema. JSON has no symbols, so no reader of the document sees the mark. */
 const IS_OMITTABLE = Symbol('omittable');
 /** Schema of a field that may be absent from an object in an answer. */
-interface OmittableSchema extends JsonSchema {
+export interface OmittableSchema extends JsonSchema {
   readonly [IS_OMITTABLE]: true;
 }
 

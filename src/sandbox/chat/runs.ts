@@ -9,7 +9,7 @@ interface Live {
   readonly stop: (reason: Stop) => void;
 }
 
-interface Runs {
+export interface Runs {
   get(chatId: string): Run | undefined;
   add(run: Run, stop: (reason: Stop) => void): void;
   remove(run: Run): void;
