@@ -122,11 +122,11 @@ export function printChanges(
 }
 
 /**
- * Returns since when the person or group waits for decisions. No time is stored of a single change, which may be held later than
+ * Returns since when the person or group has waited for decisions. No time is stored of a single change, which may be held later than
  * another change of the same person or group.
  */
 const sinceText = ({ since, name }: HeldChange): string =>
-  since === undefined ? '' : ` (${name} waits for decisions since ${since})`;
+  since === undefined ? '' : ` (${name} has waited for decisions since ${since})`;
 
 /** Returns the name of a member. An account that no identity provider pushed has the form `@<platform id>`. */
 const memberText = (member: string | undefined): string =>

@@ -237,7 +237,9 @@ const lineOf = ({ kind, name, member, ref }) => {
 };
 
 /** Returns the parts of the cause. `since` is of the first change of the person or group, because no other time is stored. */
-const whyOf = ({ name, mail, reason, since }) => [
+const whyOf = ({ name, mail, reason, ref, since }) => [
   mail && mail !== name ? `${mail}: ${reason}` : reason,
-  ...(since ? [`; ${name} waits for decisions since `, ago(since)] : []),
+  ...(since
+    ? [`; the first held change of the ${ref.startsWith('Group:') ? 'group' : 'person'} is from `, ago(since)]
+    : []),
 ];

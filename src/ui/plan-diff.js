@@ -2,7 +2,7 @@
 import { advised, count, empty, field, h, searchInput, select, shown } from './dom.js';
 
 /** Number of changes on one page. */
-const SHOWN = 200;
+const SHOWN = 50;
 /** Number of changes up to which no filters are shown. */
 const FEW = 10;
 

@@ -36,7 +36,7 @@ export function targetCard(row, afterOrder) {
       figure('With queue or worker', inflight),
       figure('Dead letters', blocked, blocked > 0 && 'bad', '#/dead-letters'),
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
-      figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
+      figure('Linked, with nothing open', row.coverage.users.linked + row.coverage.groups.linked),
       figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
       figure('Exceptions', row.exceptions.total, row.exceptions.total > 0 && 'bad', '#/exceptions'),
       figure('Drift found', driftOf(row), driftOf(row) > 0 && 'warn'),

@@ -62,7 +62,7 @@ test('`approvals show` gives for each held removal of a member the time since wh
   expect(shown.replaceAll(/\s+/g, ' ')).toContain(
     'memberships, those removed in this time and those whose removal is held included',
   );
-  const times = [...shown.matchAll(/ \(Sales waits for decisions since (\S+)\)/g)].map(([, time]) => time);
+  const times = [...shown.matchAll(/ \(Sales has waited for decisions since (\S+)\)/g)].map(([, time]) => time);
   expect(times).toEqual([since, since, since]);
 }, 60_000);
 
@@ -101,7 +101,7 @@ test('a group is deleted after removals of its members are held → approvals sh
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.idle();
   const shown = await outputOf('approvals', 'show', await openId());
-  expect(shown).toMatch(/- Sales.*\(Sales waits for decisions since /);
+  expect(shown).toMatch(/- Sales.*\(Sales has waited for decisions since /);
   expect(shown).not.toContain('(since ');
 }, 60_000);
 

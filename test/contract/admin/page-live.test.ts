@@ -156,9 +156,12 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await page.evaluate(
       `document.activeElement.mine = true; document.querySelector('.targets .card').mine = true`,
     );
-    const before = await figure('Linked');
+    const before = await figure('Linked, with nothing open');
     await idp.createUser('late@acme.example');
-    await eventually('the new user is counted', async () => (await figure('Linked')) !== before);
+    await eventually(
+      'the new user is counted',
+      async () => (await figure('Linked, with nothing open')) !== before,
+    );
     expect(
       await page.evaluate(`[document.activeElement.mine, document.querySelector('.targets .card').mine,
         [...document.querySelectorAll('.plot details')].filter((each) => each.open).length]`),
