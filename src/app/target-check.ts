@@ -10,6 +10,7 @@ import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts'
 import { addExceptionCounts, type ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { Check } from '../http/health.ts';
 import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { movedText } from '../reconcile/tenant/tenant.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
 import type { Clock } from '../support/sources.ts';
 import { counted, total } from '../support/counted.ts';
@@ -48,7 +49,7 @@ export async function checkTargetHealth(
   const { dirty, inflight, blocked, held, exceptions, missing, reconcileAgeMs } = counts;
   const findings = [
     ...breakerFindings(name, breaker),
-    ...countFindings(counts),
+    ...countFindings(name, counts),
     ...holdFindings(name, counts.holds),
   ];
   return { ok: true, findings, dirty, inflight, blocked, held, exceptions, missing, reconcileAgeMs, breaker };
@@ -96,14 +97,17 @@ function breakerFindings(name: string, breaker: BreakerState): string[] {
   return findings;
 }
 
-function countFindings({ blocked, held, exceptions, conflicts, hasMoved, missing }: TargetCounts): string[] {
+function countFindings(
+  name: string,
+  { blocked, held, exceptions, conflicts, hasMoved, missing }: TargetCounts,
+): string[] {
   const findings: string[] = [];
   if (blocked > 0) findings.push(`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`);
   if (held > 0) findings.push(`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`);
   if (exceptions.total > 0) findings.push(`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`);
   if (conflicts > 0)
     findings.push(`${counted(conflicts, 'conflict')} since the last reconcile: see scim-bridge plan`);
-  if (hasMoved) findings.push('the address changed: nothing is written before a reconcile');
+  if (hasMoved) findings.push(movedText(name));
   if (missing > 0) findings.push(`${missing} desired users or groups are missing since the last reconcile`);
   return findings;
 }

@@ -1,5 +1,6 @@
 // Prints the report of a run, and turns the reports of a command into its exit code.
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
+import { workerMissing } from '../ops/status/fleet.ts';
 import { counted } from '../support/counted.ts';
 import { BLANK_LINE, complain, say } from './output.ts';
 import type { CommandContext, SelectedScope } from './scopes.ts';
@@ -33,7 +34,7 @@ export async function complainUnapplied(
   readFleet: CommandContext['readFleet'],
 ): Promise<void> {
   const { findings } = await readFleet();
-  const found = findings.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+  const found = workerMissing(findings);
   if (!found) return;
   for (const { name, scope } of scopes) {
     const left = await scope.outbox.countWaiting();

@@ -16,11 +16,12 @@ import {
 import { failingText } from '../ops/status/failing.ts';
 import { proofSummary } from '../ops/doctor/proof-findings.ts';
 import { fleetText, processText } from '../ops/status/fleet-text.ts';
-import type { FleetReport } from '../ops/status/fleet.ts';
+import { workerMissing, type FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status/status.ts';
 import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
+import { movedText } from '../reconcile/tenant/tenant.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
 import { isoTime, systemClock } from '../support/sources.ts';
@@ -109,14 +110,14 @@ function printTarget(
     say(`  waiting${hold ? ' for the end of the hold' : ''}: ${waitingText(dirty, rest.priorities)}`);
   if (failing !== undefined) say(`  ${failing}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
-  for (const line of breakerLines(breaker, target, isWorkerMissing(rest.fleet))) say(`  ${line}`);
+  for (const line of breakerLines(breaker, target, workerMissing(rest.fleet.findings) !== undefined))
+    say(`  ${line}`);
   const { proof } = rest;
   if (proof) {
     const advice = proof.faults > 0 ? ': see scim-bridge doctor --deep' : '';
     say(`  derived data, compared ${isoTime(proof.endedAt)}: ${proofSummary(proof)}${advice}`);
   }
-  if (rest.hasMoved)
-    say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
+  if (rest.hasMoved) say(`  ${movedText(target)}`);
   if (rest.hasNewRules)
     say(
       '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
@@ -180,9 +181,6 @@ const driftText = (drift: readonly DriftCount[]): string =>
     const count = total(drift.filter((each) => each.cause === cause).map((each) => each.count));
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
-
-const isWorkerMissing = ({ findings }: FleetReport): boolean =>
-  findings.some(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
 function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {

@@ -50,10 +50,11 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
         requireKnown(config, flags);
         const question = toQuestion(user, flags, cli);
         const options = { target: flags.target };
-        const report = await withScopes(config, options, async ({ scopes, signal }) => {
+        const report = await withScopes(config, options, async ({ scopes, readFleet, signal }) => {
           const deps = {
             scopes: scopes.map(({ scope }) => scope),
             addresses: config.targets,
+            readFleet,
             tell: complain,
           };
           return verifyAccess(deps, question, signal);

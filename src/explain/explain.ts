@@ -89,15 +89,17 @@ async function explainAt(
   { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [storedLink, status, hold, { last: lastRun }, log, exception, lastRestore] = await Promise.all([
-    links.get(target.name, found.ref),
-    outbox.resourceStatus(found.ref),
-    outbox.guardStore.onHold(),
-    runs.read(),
-    newestEntries(scope, found, logMs),
-    outbox.exceptionOf(found.ref),
-    readRestored(scope.acts),
-  ]);
+  const [storedLink, status, hold, hasMoved, { last: lastRun }, log, exception, lastRestore] =
+    await Promise.all([
+      links.get(target.name, found.ref),
+      outbox.resourceStatus(found.ref),
+      outbox.guardStore.onHold(),
+      outbox.hasMoved(),
+      runs.read(),
+      newestEntries(scope, found, logMs),
+      outbox.exceptionOf(found.ref),
+      readRestored(scope.acts),
+    ]);
   const link = await withPresentCondition(outbox, found.ref, storedLink, status);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
@@ -178,6 +180,7 @@ async function explainAt(
     firstApprovals: approval ? await firstApprovalsOf(scope, found, status.guard, memberships) : [],
     suspectedDrift: status.suspectedDrift,
     hold: hold ? { since: isoTime(hold.since), by: hold.by, note: hold.note ?? null } : null,
+    hasMoved,
     ...obstacleOf(breaker),
     fleet,
     policy: policyFor(scope, found.name),

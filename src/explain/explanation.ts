@@ -221,6 +221,8 @@ export interface Explanation {
   suspectedDrift: string[];
   /** The order that stops all writes to the target; null: none. */
   hold: { since: string; by: string; note: string | null } | null;
+  /** Whether nothing is written because no linked account was found at the new address of the target yet. */
+  hasMoved: boolean;
   /** Set while changes wait because calls to the target fail in a row, or because the target refuses the key. */
   breaker: {
     /** Whether only probes are sent; false: the key is refused, and the breaker is not open yet. */

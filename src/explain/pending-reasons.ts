@@ -1,6 +1,6 @@
 // Converts the pending change of a resource to sentences: what its sync waits for, and which attempts failed. Pure.
 import type { ExplainedFacts } from './explanation.ts';
-import type { FleetFinding, FleetFindingKind } from '../ops/status/fleet.ts';
+import { workerMissing, type FleetFinding, type FleetFindingKind } from '../ops/status/fleet.ts';
 import { counted } from '../support/counted.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 import { isSettledValue } from './value-reasons.ts';
@@ -70,8 +70,8 @@ function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
 /** Returns sentences about what a marked change waits for; '' without a mark, or if other sentences say it. */
 function waitingFor(facts: ExplainedFacts): string {
   const { mark, link, memberships, pause } = facts;
-  // While the target is on hold, the due time of the change has no effect.
-  if (!mark || facts.hold) return '';
+  // While the target is on hold or not recognised, the due time of the change has no effect.
+  if (!mark || facts.hold || facts.hasMoved) return '';
   // A running sync waits for the end of a pause too, and the summary names the pause.
   if (mark.state === 'running' && pause) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
@@ -97,7 +97,7 @@ export const isBehindHeld = (mark: ExplainedFacts['mark']): boolean =>
 
 /** Returns the finding that no worker applies changes: none runs, or Redis takes no writes. */
 export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>
-  redisRefusalOf(fleet) ?? fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+  redisRefusalOf(fleet) ?? workerMissing(fleet);
 
 /** Returns the finding that Redis takes no writes; undefined: it takes them. */
 export const redisRefusalOf = (fleet: readonly FleetFinding[]): FleetFinding | undefined =>

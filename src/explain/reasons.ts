@@ -5,6 +5,7 @@ import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { movedText } from '../reconcile/tenant/tenant.ts';
 import { notComparedText } from '../reconcile/text/not-compared.ts';
 import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import {
@@ -41,6 +42,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   const sentences = [
     ...(isDone ? [] : [exceptionReason(facts), conditionReason(facts, summary)]),
     holdReason(facts),
+    movedReason(facts, summary),
     breakerReason(facts, summary),
     pauseReason(facts, summary),
     ...(isDone
@@ -131,6 +133,12 @@ function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): stri
 function holdReason({ hold, target }: ExplainedFacts): string | undefined {
   if (!hold) return undefined;
   return `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: ${holdAdvice(target, hold)}.`;
+}
+
+/** Returns a sentence about a new address at which no account was recognised yet; '' if there is none, or the summary says it. */
+function movedReason({ hasMoved, target }: ExplainedFacts, summary: string): string {
+  const words = movedText(target);
+  return hasMoved && !summary.includes(words) ? `${capital(words)}.` : '';
 }
 
 /** Returns a sentence about failing calls or a refused key; '' if there are none, or the summary says it. */

@@ -2,6 +2,8 @@
 import type { ExplainedFacts, ExplanationVerdict } from './explanation.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { movedText } from '../reconcile/tenant/tenant.ts';
+import { workerMissing } from '../ops/status/fleet.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
@@ -14,7 +16,8 @@ export const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =
   kind === 'User' && policy.protected;
 
 /** Returns why the platform was not read. The bridge counts each call in Redis, so it makes none while Redis takes no writes. */
-function unreadText({ target, fleet }: ExplainedFacts): string {
+function unreadText({ hasMoved, target, fleet }: ExplainedFacts): string {
+  if (hasMoved) return `${target} was not read at its new address`;
   return redisRefusalOf(fleet)
     ? `${target} was not read, because Redis takes no writes`
     : `${target} could not be read now`;
@@ -23,8 +26,7 @@ function unreadText({ target, fleet }: ExplainedFacts): string {
 /** Returns when the guard judges a change of an expired approval anew, and what its sync waits for. */
 function judgedWhen({ target, hold, breaker, fleet }: ExplainedFacts): string {
   if (hold) return `after the end of the hold of ${target}`;
-  const isWorkerMissing = fleet.some(({ finding }) => finding === 'noProcess' || finding === 'noWorker');
-  const cause = isWorkerMissing ? 'no worker runs' : breaker && obstacleText(target, breaker);
+  const cause = workerMissing(fleet) ? 'no worker runs' : breaker && obstacleText(target, breaker);
   return `with its next sync${cause ? `, which waits because ${cause}` : ''}`;
 }
 
@@ -61,9 +63,11 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
           ? `all writes to ${target} are on hold`
           : redisRefusalOf(facts.fleet)
             ? 'Redis takes no writes'
-            : facts.breaker && !noWorkerOf(facts)
-              ? obstacleText(target, facts.breaker)
-              : 'no worker runs: start one'
+            : noWorkerOf(facts)
+              ? 'no worker runs: start one'
+              : facts.hasMoved || !facts.breaker
+                ? movedText(target)
+                : obstacleText(target, facts.breaker)
       }.`;
     case 'needsPerson':
       // With a mark, the condition is of a sync before the last change.

@@ -18,7 +18,7 @@ export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 
 /** Returns the verdict of the first rule that matches. */
 function judge(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
-  const noWorker = noWorkerOf(facts);
+  const stopped = hold ?? noWorkerOf(facts) ?? (facts.hasMoved || null);
   // No sync tries a dead letter again before a person or a new change asks for the sync.
   if (deadLetterSince !== null) return 'needsPerson';
   // A protected account is never written, so its marks and differences mean nothing.
@@ -31,8 +31,8 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
   if (mark && isMadeOnHold(facts)) return 'asDesired';
   if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
-  // A pending change does not move while the target is on hold or fails, or no worker runs.
-  if (mark && (hold ?? stoppingBreaker(facts) ?? noWorker)) return 'stopped';
+  // A pending change does not move while the target is on hold, has a new address or fails, or no worker runs.
+  if (mark && (stopped ?? stoppingBreaker(facts))) return 'stopped';
   // Nothing removes the person from a refused group, for which other changes of the person wait, before somebody acts.
   if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
@@ -55,7 +55,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
     facts.memberships.some((each) => each.condition === 'LeftByPolicy');
   if (waiting.length === 0) return isLeft ? 'leftAlone' : 'asDesired';
   // Memberships that no condition stops are written by the syncs of groups.
-  const isStopped = waiting.some((each) => each.condition === undefined) && (hold ?? breaker ?? noWorker);
+  const isStopped = waiting.some((each) => each.condition === undefined) && (stopped ?? breaker);
   if (isStopped) return 'stopped';
   // A group's own sync writes its members, so one that no condition stops is on its way.
   if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';

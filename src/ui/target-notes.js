@@ -20,7 +20,9 @@ export function targetNotes(row) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
   if (hasMoved)
-    found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
+    found.push(
+      'The address changed: nothing is written before a worker or a reconcile finds a linked account there',
+    );
   if (lostAttributes.length > 0)
     found.push(
       `The definition of ${lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: a reconcile looks at all people, and writes the values that are lost`,

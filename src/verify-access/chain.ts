@@ -114,10 +114,10 @@ function appliedLink(facts: Facts): ChainLink {
 
 /** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
 function closedText(facts: Facts, why: string): string {
-  const { hold, link, person, reading } = facts;
+  const { stop, link, person, reading } = facts;
   const { condition } = link;
   if (isDecisionMoot(facts))
-    return `the account is ${reading ? 'closed' : 'gone'} at the platform already: ${why}; no decision about it is needed any more: the next reconcile, or scim-bridge sync ${person.ref}, takes it off the list${hold === undefined ? '' : `; ${hold}`}`;
+    return `the account is ${reading ? 'closed' : 'gone'} at the platform already: ${why}; no decision about it is needed any more: the next reconcile, or scim-bridge sync ${person.ref}, takes it off the list${stop === undefined ? '' : `; ${stop}`}`;
   if (condition?.write === 'delete')
     return `the account is closed: ${why}; its deletion needs a person: ${condition.message}`;
   return condition?.reason === 'Held' || condition?.reason === 'Rejected'

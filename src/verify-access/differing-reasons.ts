@@ -18,12 +18,12 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
  * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
- * or waiting groups, the policy of the target, and a hold of the target. Without a known cause the text names the command that
- * tells more.
+ * or waiting groups, the policy of the target, what stops all writes, and a missing worker. Without a known cause the text names the
+ * command that tells more.
  */
 export function becauseOf(facts: Facts): string {
-  const { link, wanted, reading, unlinked, hold } = facts;
-  if (unlinked?.kind === 'found') return unmanagedText(facts);
+  const { link, wanted, reading, unlinked, stop } = facts;
+  if (unlinked?.kind === 'found') return `${unmanagedText(facts)}${stop === undefined ? '' : `; ${stop}`}`;
   const { condition } = link;
   // A value that cannot be mapped keeps an account from being opened, never from being closed. It may differ at an open account.
   const isOpen = reading?.view.active === true;
@@ -41,6 +41,8 @@ export function becauseOf(facts: Facts): string {
   const unwritten = differs ? unwrittenGroups(wanted, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
+  const isPending = leaving.some(({ state }) => state === 'pending') || unwritten.length > 0;
+  const isWaiting = isChangeWaiting(facts) || isPending;
   const ofValues = [
     cause,
     unlinked?.kind === 'former' ? unlinked.why : undefined,
@@ -48,7 +50,8 @@ export function becauseOf(facts: Facts): string {
     waitingText(wanted, reading),
     ...leaving.map(leavingText),
     leftByPolicyText(facts),
-    hold,
+    stop,
+    facts.lacksWorker && stop === undefined && isWaiting ? NO_WORKER : undefined,
   ].filter((text) => text !== undefined);
   const ofGroups = [...renaming.map(renamingText), ...unwritten];
   const command = `scim-bridge explain ${facts.person.ref}`;
@@ -64,6 +67,9 @@ export function becauseOf(facts: Facts): string {
     ? `: ${command} tells what the change waits for`
     : `: no reason is stored, and ${command} tells more`;
 }
+
+/** Cause of a pending change that waits for a worker. */
+const NO_WORKER = 'no worker runs: start scim-bridge serve --role worker, or all';
 
 /** Returns whether a value or the state of the account differs, and a sync is to come. */
 const hasWaitingValues = (facts: Facts): boolean =>

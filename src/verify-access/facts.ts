@@ -28,8 +28,10 @@ export interface Facts {
   suspectedDrift: readonly string[];
   /** The policy of the target: `create-only` and `upsert-only` leave differences. */
   policy: SyncPolicy['policy'];
-  /** Text about the hold of the target, which stops all writes; undefined: the target is not on hold. */
-  hold: string | undefined;
+  /** Text about what stops all writes to the target, a hold or a new address; undefined: neither does. */
+  stop: string | undefined;
+  /** Whether no worker runs that applies pending changes. False while the user waits for the decision about a held change. */
+  lacksWorker: boolean;
   /** Sentences about targets that the settings no longer have, where the user is linked to an account. */
   removedTargets: readonly string[];
   /** The last restore, if the source has not pushed the person since; undefined: there was none. */

@@ -2,7 +2,8 @@
 // deployment with that context. It writes nothing.
 import type { Link } from '../directory/outbox/link.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
-import { holdText } from '../ops/sync/sync-end.ts';
+import { stopText } from '../ops/sync/sync-end.ts';
+import { workerMissing, type FleetFinding, type ReadFleet } from '../ops/status/fleet.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { readRestored } from '../reconcile/tenant/restored.ts';
@@ -26,6 +27,7 @@ interface AccessDeps {
   tell?: (text: string) => void;
   /** Every connection with each of its targets. */
   scopes: readonly ReconcileScope[];
+  readFleet: ReadFleet;
   /** Keyed by the name of the target. */
   addresses: Readonly<Record<string, TargetAddress>>;
 }
@@ -48,7 +50,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
  * @throws UnclearQuestion if several users or targets match; errors that are no failure of the platform
  */
 export async function verifyAccess(
-  { scopes, addresses, tell = () => undefined }: AccessDeps,
+  { scopes, addresses, readFleet, tell = () => undefined }: AccessDeps,
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<AccessReport> {
@@ -76,15 +78,18 @@ export async function verifyAccess(
   }
   const address = addresses[chosen.scope.target.name];
   if (!address) throw new Error(`The settings have no target ${chosen.scope.target.name}.`);
-  return checkAccess(chosen.scope, chosen.person, address, question, signal, tell);
+  const { findings } = await readFleet();
+  return checkAccess(chosen, { address, question, findings }, signal, tell);
 }
 
 /** Runs the checks for one user at one target. */
 async function checkAccess(
-  scope: ReconcileScope,
-  person: FoundResource,
-  address: TargetAddress,
-  question: AccessQuestion,
+  { scope, person }: { scope: ReconcileScope; person: FoundResource },
+  {
+    address,
+    question,
+    findings,
+  }: { address: TargetAddress; question: AccessQuestion; findings: readonly FleetFinding[] },
   signal: AbortSignal,
   tell: (text: string) => void,
 ): Promise<AccessReport> {
@@ -96,7 +101,7 @@ async function checkAccess(
   try {
     const { linked, unlinked, reading } = await findAccount(scope, person, stored, calls);
     const readMs = clock.now();
-    const { desired, ...ofStored } = stored;
+    const { desired, isBehindHeld, ...ofStored } = stored;
     const { link } = stored;
     const surplus = linked ? await surplusGroups(scope, person, link, desired, linked) : [];
     const wanted = { ...desired, leaving: [...desired.leaving, ...surplus] };
@@ -118,6 +123,7 @@ async function checkAccess(
       wanted,
       policy: target.policy.policy,
       deletesLeavers: outbox.deletesLeavers,
+      lacksWorker: workerMissing(findings) !== undefined && !isBehindHeld,
       reading,
       unlinked,
       differences,
@@ -137,18 +143,20 @@ async function checkAccess(
 /** Content of Redis about one user at one target. */
 type Stored = Pick<
   Facts,
-  'link' | 'isMarked' | 'suspectedDrift' | 'hold' | 'removedTargets' | 'restored' | 'writes'
+  'link' | 'isMarked' | 'suspectedDrift' | 'stop' | 'removedTargets' | 'restored' | 'writes'
 > & {
   desired: DesiredAccess;
+  /** The user has a mark that waits for a held change of another resource. */
+  isBehindHeld: boolean;
 };
 
 async function readStored(scope: ReconcileScope, person: FoundResource): Promise<Stored> {
   const { links, outbox, target } = scope;
-  const [storedLink, { mark, suspectedDrift }, hold, writes, desired, removedTargets, restored] =
+  const [storedLink, { mark, suspectedDrift }, stop, writes, desired, removedTargets, restored] =
     await Promise.all([
       links.get(target.name, person.ref),
       outbox.resourceStatus(person.ref),
-      outbox.guardStore.onHold(),
+      stopText(scope),
       lastWrites(scope, person.ref, pushedAt({ person })),
       desiredAccessOf(scope, person),
       removedTargetReasons(scope, person),
@@ -158,8 +166,9 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
   return {
     link,
     isMarked: mark !== null,
+    isBehindHeld: mark?.isBehindHeld === true,
     suspectedDrift,
-    hold: hold && holdText(scope, hold),
+    stop,
     removedTargets,
     restored: restored && pushedAt({ person }) < restored.at ? restored : undefined,
     writes,

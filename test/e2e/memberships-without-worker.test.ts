@@ -1,4 +1,4 @@
-// Tests that apply and reconcile write the memberships of their plan when no worker runs.
+// Tests that apply and reconcile write the memberships of their plan when no worker runs, and that verify-access says that none runs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
@@ -77,4 +77,14 @@ test('the group of a new person is made before the account → reconcile writes 
   await expect(run('reconcile', '--yes', '--deadline', '40s')).resolves.toMatchObject({ code: 0 });
   await expect(membersOf('staff')).resolves.toEqual([mail('cid')]);
   await expect(place.platform.user(mail('cid'))).resolves.toMatchObject({ active: true });
+}, 90_000);
+
+test('a change of a person or only of a group waits → verify-access says that no worker runs, and what to start', async () => {
+  const start = 'no worker runs: start scim-bridge serve --role worker, or all';
+  await place.idp.patch(`/Users/${ids.bob}`, { op: 'replace', path: 'name.givenName', value: 'Bobby' });
+  expect((await run('verify-access', mail('bob'))).text).toContain(`a change waits to be applied: ${start}`);
+  await add('club', 'ann');
+  expect((await run('verify-access', mail('ann'))).text).toContain(start);
+  await run('reconcile', '--yes', '--deadline', '40s');
+  expect((await run('verify-access', mail('bob'))).text).not.toContain('no worker');
 }, 90_000);

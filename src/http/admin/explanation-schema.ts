@@ -236,6 +236,7 @@ export const explanationSchema: JsonSchema = {
     ),
     suspectedDrift: described(arrayOf(textField), 'Names of values that others may have changed.'),
     hold: nullOr(objectOf<Part<'hold'>>()({ since: dateTime, by: textField, note: nullable('string') })),
+    hasMoved: described(booleanField, 'Nothing is written: the new address is not recognised yet.'),
     breaker: nullOr(
       objectOf<Part<'breaker'>>()({
         open: booleanField,

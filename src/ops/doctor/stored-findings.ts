@@ -11,6 +11,7 @@ import { lastProofFindings } from './proof-findings.ts';
 import { lastProofs } from './prove.ts';
 import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
+import { movedText } from '../../reconcile/tenant/tenant.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
 
 interface StoredSubject extends TokenPlaces {
@@ -36,6 +37,7 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
   const checks = await Promise.all([
     orUnmade('fleet', async () => fleetFindings(await readFleet())),
     orUnmade('hold', () => holdFindings(states)),
+    orUnmade('address', () => movedFindings(states)),
     orUnmade('sync', () => failingFindings(states)),
     orUnmade('reconcile', () => reconcileFindings(states, clock.now())),
     orUnmade('forget', () => unfinishedForgetFindings(states, clock.now())),
@@ -57,3 +59,14 @@ const holdFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]>
       `scim-bridge status says what is decided there. ${holdAdvice(target, hold)}.`,
     );
   });
+
+/** Returns one error for each target to which nothing is written, because no linked account was found at its new address yet. */
+const movedFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]> =>
+  findingsByTarget(states, async ({ connection }, target, { hasMoved }) =>
+    (await hasMoved())
+      ? findingFor(`address ${connection} → ${target}`).error(
+          movedText(target),
+          `If ${target} is to be the same tenant, check targets.${target}.url.`,
+        )
+      : undefined,
+  );

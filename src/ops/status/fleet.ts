@@ -61,6 +61,10 @@ const findingOf =
 const toWarning = findingOf('warning');
 const toError = findingOf('error');
 
+/** Returns the finding that no process applies changes; undefined: one does. */
+export const workerMissing = (findings: readonly FleetFinding[]): FleetFinding | undefined =>
+  findings.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+
 /** Reads the processes from Redis and judges them. */
 export type ReadFleet = () => Promise<FleetReport>;
 

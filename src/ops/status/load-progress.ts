@@ -1,6 +1,7 @@
 // Judges the progress of a load, a backlog far larger than in normal operation, such as the first push of all people: how much
 // is done, its rate, the time left, and the cause that bounds it. Pure; status, the admin API and metrics show it.
 import { type FleetProcess, type TargetWork, dutiesOf } from '../../directory/fleet/fleet-store.ts';
+import { movedText } from '../../reconcile/tenant/tenant.ts';
 import type { Backlog } from '../../directory/outbox/backlog.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -118,7 +119,7 @@ function boundOf(
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {
   hold: () => 'the hold stops it',
-  address: () => 'the address of the platform changed: scim-bridge reconcile recognises the accounts',
+  address: movedText,
   breaker: () => 'the platform fails, so only probes are sent',
   pause: () => 'all calls pause, see below until when',
   noWorker: () => 'no worker runs: start one',

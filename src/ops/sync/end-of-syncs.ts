@@ -16,6 +16,7 @@ import {
   withLeftAlone,
   withLeftByPolicy,
   withNotCompared,
+  stopText,
 } from './sync-end.ts';
 import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
 import type { SyncEnd, SyncReport } from './sync-outcome.ts';
@@ -44,7 +45,7 @@ export async function endOfSyncs(
   const misnamed = [...(look?.refusedNames ?? []), ...unwrittenNames].flatMap(({ ref: group }) =>
     group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
   );
-  const isOver = ownEnd.outcome !== 'waiting' && !(await scope.outbox.guardStore.onHold());
+  const isOver = ownEnd.outcome !== 'waiting' && (await stopText(scope)) === undefined;
   let end = isOver ? await withUnwrittenOthers(scope, ownEnd, found, [...others, ...misnamed]) : ownEnd;
   if (end.outcome === 'equal') {
     const named = entries && (await withNames(scope, entries));

@@ -7,6 +7,7 @@ import { pauseWords } from '../../reconcile/breaker-words.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { isChange, isLeftBy, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
+import { movedText } from '../../reconcile/tenant/tenant.ts';
 import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { FoundResource } from '../find.ts';
@@ -25,15 +26,18 @@ import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
 const writtenByOrder = ({ kind }: FoundResource): string =>
   `a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change${kind === 'User' ? '' : ' of it or of its members'} writes it`;
 
-/** Returns the end of a dry run. Nothing that differs is written while the target is on hold, and a dead letter only by an order. */
+/**
+ * Returns the end of a dry run. Nothing that differs is written while a hold or a new address stops it, and a dead letter only by an
+ * order.
+ */
 export async function withHold(
   scope: ReconcileScope,
   found: FoundResource,
   differences: PlanEntry[] | null,
 ): Promise<SyncEnd> {
-  const hold = await scope.outbox.guardStore.onHold();
+  const stop = await stopText(scope);
   const differs = differences?.some(isChange) === true;
-  if (hold && differs) return { message: holdText(scope, hold) };
+  if (stop !== undefined && differs) return { message: stop };
   const { blockedSince } = await scope.outbox.resourceStatus(found.ref);
   const end = differs && blockedSince !== null ? { message: writtenByOrder(found) } : {};
   return withLeftAlone(scope, found, end);
@@ -49,9 +53,15 @@ export async function withLeftAlone(
   return why === undefined ? end : { ...end, message: why };
 }
 
-/** Returns who holds all writes to the target, and how the hold ends. */
-export const holdText = ({ target }: ReconcileScope, hold: { by: string }): string =>
-  `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
+/** Returns why nothing is written to the target, and what ends that: a hold, or a new address; undefined: neither stops it. */
+export async function stopText({
+  outbox,
+  target,
+}: Pick<ReconcileScope, 'outbox' | 'target'>): Promise<string | undefined> {
+  const hold = await outbox.guardStore.onHold();
+  if (hold) return `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
+  return (await outbox.hasMoved()) ? movedText(target.name) : undefined;
+}
 
 /**
  * Adds to the end a difference that no sync can write: a value of an attribute that the platform defines with another type, or a
@@ -121,10 +131,10 @@ const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 
 /** Returns how the sync of a resource ended, by its mark, condition and held changes in Redis. */
 export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const { clock, outbox, links, target } = scope;
-  const [status, link, hold, { pause }] = await Promise.all([
+  const [status, link, stop, { pause }] = await Promise.all([
     outbox.resourceStatus(ref),
     links.get(target.name, ref),
-    outbox.guardStore.onHold(),
+    stopText(scope),
     target.breaker.read(),
   ]);
   const { mark, blockedSince, guard } = status;
@@ -138,7 +148,7 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   if (condition)
     why.message = `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${told}${takeBack}`;
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
-  if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
+  if (mark && stop !== undefined) return { outcome: 'held', message: stop };
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
     const open = await outbox.guardStore.open();
     return { outcome: 'held', message: `${told}${open ? `: ${showText(scope, open.id)}` : ''}${takeBack}` };

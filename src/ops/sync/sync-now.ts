@@ -3,6 +3,7 @@ import { refOf, type Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { syncResource } from '../../sync/sync-resource.ts';
 import type { Logger } from '../../support/logger.ts';
+import { stopText } from './sync-end.ts';
 
 /**
  * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over.
@@ -30,7 +31,7 @@ export async function syncNow(
     const waitedFor =
       after.mark ?? (await firstMarkOf(scope, [...groupsIn(after.pendingMemberships), ...holders]));
     const waitsForDecision = after.mark?.isBehindHeld === true;
-    if (!waitedFor || waitsForDecision || (await outbox.guardStore.onHold())) return;
+    if (!waitedFor || waitsForDecision || (await stopText(scope)) !== undefined) return;
     const untilDue = waitedFor.dueAt === null ? 0 : waitedFor.dueAt - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }

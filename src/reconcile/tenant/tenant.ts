@@ -42,6 +42,13 @@ export function whyAnotherTenant(seen: Recognition): string | undefined {
   return isForeign ? `none of ${linked} linked accounts is there, and ${strangers} others are` : undefined;
 }
 
+/**
+ * Returns for an operator that the new address of a target keeps all writes back, and what ends that. A worker looks for a few linked
+ * accounts (sync/calls/recognise.ts), a reconcile for all.
+ */
+export const movedText = (target: string): string =>
+  `the address of ${target} changed, and nothing is written before a worker or scim-bridge reconcile --target ${target} finds a linked account there`;
+
 /** Returns for an operator what is suspected about a target, and what to do in both cases. @param why of `whyAnotherTenant` */
 export const anotherTenantText = (target: string, why: string): string =>
   `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}.`;

@@ -95,7 +95,8 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
 async function verify(context: AdminContext, body: AccessBody, signal: AbortSignal): Promise<AdminAnswer> {
   requireTarget(context, body.target);
   const scopes = context.scopes.map(({ scope }) => scope);
-  const answer = await askAccess({ scopes, addresses: context.addresses }, body, signal);
+  const { addresses, readFleet } = context;
+  const answer = await askAccess({ scopes, addresses, readFleet }, body, signal);
   switch (answer.kind) {
     case 'report':
       return json(answer.report);
