@@ -1,7 +1,7 @@
 // Builds the admin API.
 import { printableConfig } from '../config/redact.ts';
 import { configWarnings } from '../config/warnings.ts';
-import { checkStore, readStoreFacts } from '../directory/redis/connection.ts';
+import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { createHistoryStore } from '../directory/history/history-store.ts';

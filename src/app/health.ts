@@ -1,6 +1,7 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
 import type { BreakerState } from '../directory/outbox/breaker.ts';
-import { checkStore, isStoreUnavailable, type StoreFault } from '../directory/redis/connection.ts';
+import { isStoreUnavailable } from '../directory/redis/connection.ts';
+import { checkStore, type StoreFault } from '../directory/redis/store-health.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';

@@ -1,5 +1,5 @@
 // Builds the router of /metrics.
-import { takePulse } from '../directory/redis/connection.ts';
+import { takePulse } from '../directory/redis/store-health.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';

@@ -3,7 +3,7 @@ import { loadRate } from '../ops/status/load-progress.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { BreakerState } from '../directory/outbox/breaker.ts';
-import type { StorePulse } from '../directory/redis/connection.ts';
+import type { StorePulse } from '../directory/redis/store-health.ts';
 import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { FLEET_FINDINGS, type FleetReport, type ReadFleet } from '../ops/status/fleet.ts';

@@ -1,7 +1,8 @@
 // Defines the command doctor, which checks Redis, targets, clocks, settings and derived data.
 import type { Command } from 'commander';
 import { openDesiredStates } from '../app/open.ts';
-import { checkStore, readStoreFacts, untilReady } from '../directory/redis/connection.ts';
+import { untilReady } from '../directory/redis/connection.ts';
+import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
 import { checkEverything } from '../ops/doctor/check-everything.ts';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';

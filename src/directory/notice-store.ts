@@ -66,7 +66,7 @@ export interface NoticeMessage {
 }
 
 /** Set after a receiver refused permanently; no further message is sent to this address. */
-export interface NoticePause {
+interface NoticePause {
   /** Digest of the receiver's address: the pause ends when the settings name another one. The address itself may be a secret. */
   address: string;
   /** End of the pause, Unix milliseconds by the clock of the process; null: the pause has no end. */

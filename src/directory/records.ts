@@ -86,6 +86,13 @@ export function parseStored(id: string, stored: string): StoredRecord {
 export const isInactive = ({ text, damaged }: StoredRecord): boolean =>
   !damaged && (JSON.parse(text) as { active?: boolean }).active === false;
 
+/** Returns userName or displayName of a record; undefined for a damaged one. */
+export function nameInRecord({ text, damaged }: StoredRecord): string | undefined {
+  if (damaged) return undefined;
+  const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;
+  return userName ?? displayName;
+}
+
 /** Returns whether the record is undamaged, so that lists and sync may use it. */
 export const isSound = ({ damaged }: StoredRecord): boolean => !damaged;
 

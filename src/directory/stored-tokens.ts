@@ -1,6 +1,5 @@
 // Stores the digests of inbound tokens that operators created, in one hash for each connection.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from './keys.ts';
+import type { StoreDeps } from './redis/scripts.ts';
 
 /** A stored token. Times are Unix milliseconds of the process that created it. */
 export interface StoredToken {
@@ -17,7 +16,7 @@ export interface StoredToken {
 
 export type StoredTokens = ReturnType<typeof createStoredTokens>;
 
-export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspace }) {
+export function createStoredTokens({ redis, keys }: StoreDeps) {
   const tokens = keys.key('tokens');
   const uses = keys.key('tokenUses');
   /** Redis channel on which a process publishes that tokens have changed. */

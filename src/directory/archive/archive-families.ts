@@ -14,7 +14,7 @@ const DERIVED = keysOf(
     'externalIds:Group',
   ],
   ...['groupNames', 'groupsOf', 'memberCount', 'pendingGroups:.*', 'references:.*'],
-  ...['linked:.*', 'prints?:.*', 'synced:.*', 'syncedTargets'],
+  ...['linked:.*', 'synced:.*', 'syncedTargets'],
 );
 /**
  * Momentary keys, which a backup leaves out. Without `unsentMembers` each pending addition counts as sent. A restore marks every

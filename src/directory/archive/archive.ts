@@ -2,9 +2,8 @@
 import type { Redis } from 'ioredis';
 import { archiveRuleOf, isLeftOut, isPartOfLog, logFamiliesOf } from './archive-families.ts';
 import { beginWholeRead } from '../logs/whole-read.ts';
-import type { Keyspace } from '../keys.ts';
 import { keysLike, pairsOf, inPortions, scanned, streamPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** One portion of one key. */
 export interface ArchiveLine {
@@ -42,7 +41,7 @@ const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 const WITHOUT_DATA =
   /^(hold:|dataSeen$|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
 
-export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+export function createArchive(deps: StoreDeps) {
   const { redis, scripts, keys } = deps;
   /** Whether there was an audit log before the restore; set by `clear`. */
   let hasActs = false;

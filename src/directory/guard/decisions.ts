@@ -1,10 +1,8 @@
 // Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what
 // is still to be moved; stored-decisions.ts moves the changes.
 import { createHash, randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import {
   createFirstApprovals,
   firstIdOf,
@@ -69,10 +67,7 @@ const REQUEST_KINDS = { approve: 'approval', reject: 'rejection', withdraw: 'wit
 /** Lifetime of a selection whose decision was never stored. */
 const SELECTION_MS = 3_600_000;
 
-export function createDecisions(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  common: DecisionSettings & { expiryMs: number },
-) {
+export function createDecisions(deps: StoreDeps, common: DecisionSettings & { expiryMs: number }) {
   const { redis, scripts, keys } = deps;
   const { target } = common;
   const held = createHeldChanges(deps, target);

@@ -1,9 +1,7 @@
 // Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). The chosen
 // changes are stored with it, so that the second person approves exactly what the first one did.
-import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import {
   changeText,
   idOfList,
@@ -97,7 +95,7 @@ const folded = (name: string): string =>
     .toLowerCase();
 
 export function createFirstApprovals(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  { redis, scripts, keys }: StoreDeps,
   { target, expiryMs }: { target: string; expiryMs: number },
   held: Pick<ReturnType<typeof createHeldChanges>, 'countOf' | 'stillIn'> & {
     /** Returns the changes that are still rejected under an id; undefined: no rejection has the id. */

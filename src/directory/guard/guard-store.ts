@@ -1,6 +1,5 @@
 // Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Each script decides
 // atomically, so that two workers cannot both use the last change that the allowance permits.
-import type { Redis } from 'ioredis';
 import {
   allowanceOf,
   DESTRUCTIVE_KINDS,
@@ -10,10 +9,9 @@ import {
   type GuardSettings,
   type Population,
 } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
-import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import { pairsOf, inPortions, readInPortions, scanned } from '../redis/portions.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
 import { createJudgement, type Verdict } from './judgement.ts';
@@ -48,10 +46,7 @@ const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
 
-export function createGuardStore(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string },
-) {
+export function createGuardStore(deps: StoreDeps, options: { target: string }) {
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const common = { target, targets: [target], kinds: DESTRUCTIVE_KINDS, expiryMs: EXPIRY_MS };
@@ -101,12 +96,9 @@ export function createGuardStore(
 
   /** Holds the changes of a plan that exceed the limit, except approved ones, before their resources are marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
-    const permissions: Permission[] = [];
-    for (const portion of inPortions(items, HOLD_PORTION))
-      permissions.push(
-        ...(await judge(portion, { allowances: NOTHING_ALLOWED, windowMs })).map(toPermission),
-      );
-    return permissions;
+    const args = { allowances: NOTHING_ALLOWED, windowMs };
+    const verdicts = await readInPortions(items, HOLD_PORTION, (portion) => judge(portion, args));
+    return verdicts.map(toPermission);
   }
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
@@ -151,14 +143,11 @@ export function createGuardStore(
   }
 
   /** Returns the decision about the removal of each user from a group, in the order of `users`. */
-  async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
-    const decisions: MemberDecision[] = [];
-    for (const portion of inPortions(users, LOOK_PORTION)) {
+  const decisionsOfMembers = (users: string[]): Promise<MemberDecision[]> =>
+    readInPortions(users, LOOK_PORTION, async (portion) => {
       const [found] = await scripts.values('guard_leavers', keys.base, { ...common, users: portion });
-      decisions.push(...(found as MemberDecision[]));
-    }
-    return decisions;
-  }
+      return found as MemberDecision[];
+    });
 
   /**
    * Called at the end of a complete sync. All items of the ref except the refused ones were applied, or are not desired any
@@ -191,18 +180,14 @@ export function createGuardStore(
   }
 
   /** Returns the score of each change in the list of its kind; null: it is not there. @param family of the keys of these lists */
-  async function placesIn(family: string, items: Destruction[]): Promise<(string | null)[]> {
-    const found: (string | null)[] = [];
-    for (const portion of inPortions(items, LOOK_PORTION)) {
-      const places = await Promise.all(
+  const placesIn = (family: string, items: Destruction[]): Promise<(string | null)[]> =>
+    readInPortions(items, LOOK_PORTION, (portion) =>
+      Promise.all(
         portion.map(({ kind, ref, subject }) =>
           redis.zscore(listKey(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
         ),
-      );
-      found.push(...places);
-    }
-    return found;
-  }
+      ),
+    );
 
   /** Returns for each change whether it is in the list of its kind. */
   const areIn = async (family: string, items: Destruction[]): Promise<boolean[]> =>

@@ -1,10 +1,9 @@
 // Reads held and rejected changes of a target in pages, because one reply with all of them would stop Redis for others.
-import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import { total } from '../../support/counted.ts';
-import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
 export interface Destruction {
@@ -45,7 +44,7 @@ export const idOfList = (
   { serial, upTo, part }: Pick<ChangeList, 'serial' | 'upTo' | 'part'>,
 ): string => `${target}.${serial}-${upTo}${part === undefined ? '' : `~${part}`}`;
 
-export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
+export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
   const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
   /** Returns how many changes of an approval are neither written nor taken back. @param approvedUntil as of its `Decision` */

@@ -1,8 +1,7 @@
 // Asks Redis for verdicts about destructive writes (guard_take.lua), in portions, because a script blocks Redis.
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
 import { inPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import type { Destruction } from './held-changes.ts';
 
 /** How items are judged; the header of guard_take.lua explains the arguments. */
@@ -29,7 +28,7 @@ const PORTION = 1000;
  * Returns the function that judges items.
  * @param common arguments of every call of the script
  */
-export function createJudgement({ scripts, keys }: { scripts: Scripts; keys: Keyspace }, common: object) {
+export function createJudgement({ scripts, keys }: StoreDeps, common: object) {
   /**
    * Judges very many items with several short scripts. All are counted first, so that each portion is judged by the total. A change
    * that another sync asks for in between counts only for the portions after it.

@@ -1,8 +1,6 @@
 // Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
 // tenant at the target's address, or because Redis came back with older data (redis/older-data.ts).
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface Hold {
   /** Unix milliseconds of Redis. */
@@ -53,10 +51,7 @@ export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
     ? `nothing is written. ${tenantAdvice(target)}`
     : `nothing is written until scim-bridge release --target ${target}`;
 
-export function createOperatorHold(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  target: string,
-) {
+export function createOperatorHold({ redis, scripts, keys }: StoreDeps, target: string) {
   const name = keys.key('hold', target);
 
   /**

@@ -1,9 +1,7 @@
 // Reads the stored decisions of a target, and moves the changes of the last one in portions, so that no script stops Redis for
 // long. A process that was killed leaves a note of what is still to be moved; the next read or decision finishes it.
-import type { Redis } from 'ioredis';
 import type { DESTRUCTIVE_KINDS, DestructiveKind } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import { idOfList, parseChange, type Destruction } from './held-changes.ts';
 
 /** A decision of an operator; the newest fifty are kept, and older rejections whose changes are still rejected. */
@@ -50,10 +48,7 @@ const PORTION = 120;
 const numberOf = ({ number }: StoredDecision): number => number;
 
 /** Creates the reader of the decisions of one target. */
-export function createStoredDecisions(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  settings: DecisionSettings,
-) {
+export function createStoredDecisions({ redis, scripts, keys }: StoreDeps, settings: DecisionSettings) {
   const { target } = settings;
 
   /** Moves the changes that the last decision has not moved yet. @param portions largest number of scripts */

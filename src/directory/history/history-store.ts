@@ -27,7 +27,7 @@ export interface HistoryNote<Kind extends RingKind = RingKind> {
 }
 
 /** The slots of one ring, as a plot shows them. */
-export interface ReadRing<Kind extends RingKind> {
+interface ReadRing<Kind extends RingKind> {
   /** Unix milliseconds of Redis. */
   now: number;
   /** Start of the first slot, Unix milliseconds. */

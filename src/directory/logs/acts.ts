@@ -1,9 +1,7 @@
 // Stores the audit log of one connection: the orders of operators. Their effects at the platform are in the provisioning
 // log.
-import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed, type StreamLimits } from './chained-stream.ts';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Orders that the audit log records; `approveFirst`: the first of two approvals. */
 export const ACTS = [
@@ -64,7 +62,7 @@ export const ACT_LIMITS: StreamLimits = { maxEntries: 20_000, maxAgeMs: 400 * 86
 
 export type Acts = ReturnType<typeof createActs>;
 
-export function createActs(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+export function createActs(deps: StoreDeps) {
   const stream = createChainedStream<Act>(deps, {
     name: 'acts',
     script: 'append_act',

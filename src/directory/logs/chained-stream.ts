@@ -1,9 +1,7 @@
 // Appends entries to a log and reads them: a Redis stream with a hash chain (lua/log.lua writes it, chain-check.ts checks it).
 // Personal data of an entry is stored apart from the stream, so that it can be removed without a break of the chain.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { fieldOf, inPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import { timeOf } from '../redis/stream-id.ts';
 import { checkChain, type ChainCheck } from './chain-check.ts';
 import { joinEntry, splitEntry, type SplitEntry } from './split-entry.ts';
@@ -54,7 +52,7 @@ export interface StreamLimits {
  * @param options.blank values that stand in for removed personal data
  */
 export function createChainedStream<Entry extends object>(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  { redis, scripts, keys }: StoreDeps,
   options: {
     name: string;
     /** Script that appends entries, and removes those that exceed the limits. */
@@ -138,7 +136,7 @@ export function createChainedStream<Entry extends object>(
 
   /** Checks the whole log. @param orders as `checkChain` takes them */
   const verify = async (orders?: ReadonlySet<string>): Promise<ChainCheck> =>
-    checkChain({ redis, keys }, log, orders);
+    checkChain({ redis, scripts, keys }, log, orders);
 
   /** Returns the id of the newest entry; undefined when there is none. */
   async function newestId(): Promise<string | undefined> {

@@ -1,11 +1,9 @@
 // Reads and removes pending security events, and counts delivered, refused and dropped ones. The script that stores a change
 // adds its events (lua/events.lua).
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import { createProcessLease } from '../redis/lease.ts';
 import { fieldOf, pairsOf, streamPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import { timeOf } from '../redis/stream-id.ts';
 
 /** Types of security events. One change may be an event of two types: a PATCH that also deactivates. */
@@ -68,7 +66,7 @@ const EVENT_ID = /^\d{1,15}-\d{1,10}$/;
 
 export type EventStream = ReturnType<typeof createEventStream>;
 
-export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+export function createEventStream(deps: StoreDeps) {
   const { redis, scripts, keys } = deps;
   const stream = keys.key('events');
   const counts = keys.key('eventCounts');

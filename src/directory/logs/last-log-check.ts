@@ -1,7 +1,6 @@
 // Stores the result of the last check of the hash chains of a connection.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { createLastResult } from '../redis/last-result.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface LogCheck {
   /** `acts`, or `log <target>`. */
@@ -17,5 +16,5 @@ export interface LastLogCheck {
   checks: LogCheck[];
 }
 
-export const createLastLogChecks = ({ redis, keys }: { redis: Redis; keys: Keyspace }) =>
+export const createLastLogChecks = ({ redis, keys }: StoreDeps) =>
   createLastResult<LastLogCheck>(redis, keys.key('logChecks'));

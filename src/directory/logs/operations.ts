@@ -4,7 +4,7 @@ import { createKeyspace } from '../keys.ts';
 
 export type OperationKind = 'plan' | 'reconcile' | 'apply' | 'doctor' | 'repair';
 /** `lost`: the process of the operation stopped sending heartbeats. */
-export type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
+type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
 
 export interface OperationProgress {
   connection: string;

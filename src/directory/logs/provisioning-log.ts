@@ -1,10 +1,8 @@
 // Stores the provisioning log of a target in a Redis stream for a limited time: every write, and every change that was not
 // written. The worker appends entries together with its next script (lua/log.lua), which saves a round trip.
-import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed, type StreamLimits } from './chained-stream.ts';
-import type { Keyspace } from '../keys.ts';
 import type { Priority, Ref } from '../records.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Actions of log entries. `none`: nothing was written; the entry has the reason. */
 export const LOG_ACTIONS = [
@@ -70,10 +68,7 @@ const FORGOTTEN_NAME = '(forgotten)';
 
 export type ProvisioningLog = ReturnType<typeof createProvisioningLog>;
 
-export function createProvisioningLog(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string; limits?: StreamLimits },
-) {
+export function createProvisioningLog(deps: StoreDeps, options: { target: string; limits?: StreamLimits }) {
   const { target, limits = LOG_LIMITS } = options;
   const stream = createChainedStream<LogEntry>(deps, {
     name: 'log',

@@ -1,7 +1,6 @@
 // Counts the readers of whole logs. While there is one, no entry of a log is removed, so that the reader finds no gap in the
+import type { StoreDeps } from '../redis/scripts.ts';
 // hash chain (lua/log.lua).
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 
 /** Longest time between two portions. A reader that was killed counts for this time. */
 const LONGEST_MS = 60_000;
@@ -14,7 +13,7 @@ export interface WholeRead {
 }
 
 /** Adds a reader. No entry of a log is removed until its `end`. */
-export async function beginWholeRead({ redis, keys }: { redis: Redis; keys: Keyspace }): Promise<WholeRead> {
+export async function beginWholeRead({ redis, keys }: StoreDeps): Promise<WholeRead> {
   const readers = keys.key('logReaders');
   await redis.multi().incr(readers).pexpire(readers, LONGEST_MS).exec();
   return {

@@ -1,15 +1,14 @@
 // Reads the backlog of one target and connection in one round trip, for metrics and status: its marked resources, and the age of
 // the oldest change that is not applied.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
 import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { ExpectedRuns, RunReport } from './runs.ts';
 import { pairsOf } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Counters of a load: a backlog far larger than that of normal operation (lua/load.lua). */
-export interface LoadCounts {
+interface LoadCounts {
   /** When a worker saw the load first, Unix milliseconds of Redis; null: no worker has seen it. */
   startedAt: number | null;
   /** Number of resources that left the backlog since the start and are not in it again, by all processes. */
@@ -84,10 +83,7 @@ type BacklogReply = [
 ];
 
 /** Returns the backlog of a target. */
-export async function readBacklog(
-  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
-  target: string,
-): Promise<Backlog> {
+export async function readBacklog({ scripts, keys }: StoreDeps, target: string): Promise<Backlog> {
   const args = { target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS };
   const reply = (await scripts.run('backlog', keys.base, args)) as BacklogReply;
   const [_tag, now, dirty, inflight, blocked, oldestSince, hold, lastRun, lastSuccessAt, ...others] = reply;

@@ -23,7 +23,7 @@ const REFUSED_KEY = 401;
 export const isForKey = (pause: Pause | undefined): boolean => pause?.status === REFUSED_KEY;
 
 /** Options that name the breaker and the pause of a target. */
-export interface CallStateOptions {
+interface CallStateOptions {
   prefix: string;
   target: string;
   /**

@@ -1,10 +1,8 @@
 // Reads the coverage of a target: whether every stored resource is linked and synced, pending, or excluded for a known
 // reason. Reconcile compares it with the platform's lists (ADR 0021).
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** State of a resource that is not linked and synced. */
 export type CoverState =
@@ -136,7 +134,7 @@ export type CoverageReader = ReturnType<typeof createCoverageReader>;
 
 /** @param options.rulesReadGroups whether mapping rules read the groups of users, as in `DirectoryOptions` */
 export function createCoverageReader(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  { redis, scripts, keys }: StoreDeps,
   options: { target: string; targets: readonly string[]; rulesReadGroups: boolean },
 ) {
   const { target, targets, rulesReadGroups } = options;

@@ -1,12 +1,10 @@
 // Reads links and marks for reconcile, and stores suspected drift, which the worker then repairs (apply_drift.lua). It
 // never writes to the platform.
 import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { parseLink, parseReverseLink, type Link } from './link.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
-import { inPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import { inPortions, readInPortions } from '../redis/portions.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Suspected drift of one resource, with the versions that it was computed from. */
 export interface Drift {
@@ -72,10 +70,7 @@ export const hashOfLink = (text: string): string => hash('sha1', text);
 
 export type DriftNotes = ReturnType<typeof createDriftNotes>;
 
-export function createDriftNotes(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string },
-) {
+export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const key = (family: string): string => keys.key(family, target);
@@ -146,26 +141,23 @@ export function createDriftNotes(
   }
 
   /** Returns link text and mark of each ref in the given order; those of one ref are read at the same moment. */
-  async function readLinks(refs: readonly Ref[]): Promise<ObservedResource[]> {
-    const observed: ObservedResource[] = [];
-    for (const portion of inPortions(refs, READ_PORTION)) {
+  const readLinks = (refs: readonly Ref[]): Promise<ObservedResource[]> =>
+    readInPortions(refs, READ_PORTION, async (portion) => {
       const read = await scripts.values('read_observed', keys.base, { target, refs: portion });
       const [links, marks] = read as (string | null)[][];
-      for (const [index, ref] of portion.entries())
-        observed.push({ ref, text: links?.[index] ?? '', marked: typeof marks?.[index] === 'string' });
-    }
-    return observed;
-  }
+      return portion.map((ref, index) => ({
+        ref,
+        text: links?.[index] ?? '',
+        marked: typeof marks?.[index] === 'string',
+      }));
+    });
 
   /** Returns the refs that have a mark. */
-  async function stillMarked(refs: readonly Ref[]): Promise<Ref[]> {
-    const marked: Ref[] = [];
-    for (const portion of inPortions(refs, READ_PORTION)) {
+  const stillMarked = (refs: readonly Ref[]): Promise<Ref[]> =>
+    readInPortions(refs, READ_PORTION, async (portion) => {
       const marks = await redis.hmget(key('marks'), ...portion);
-      marked.push(...portion.filter((_, index) => marks[index] !== null));
-    }
-    return marked;
-  }
+      return portion.filter((_, index) => marks[index] !== null);
+    });
 
   /** Returns whether the resource was deleted at the source, rather than never pushed. */
   async function deletedAtSource(id: string): Promise<boolean> {
@@ -183,15 +175,13 @@ export function createDriftNotes(
   /** Returns the desired members of a group, and their links without attribute values. */
   async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
     const users = await redis.smembers(keys.key('members', group));
-    const members: { user: string; link: Link }[] = [];
-    for (const portion of inPortions(users, READ_PORTION)) {
+    return readInPortions(users, READ_PORTION, async (portion) => {
       const links = await redis.hmget(key('links'), ...portion.map((user) => refOf('User', user)));
-      for (const [index, user] of portion.entries()) {
+      return portion.map((user, index) => {
         const { attributes: _values, ...link } = parseLink(links[index] ?? '');
-        members.push({ user, link });
-      }
-    }
-    return members;
+        return { user, link };
+      });
+    });
   }
 
   return {

@@ -2,14 +2,13 @@
 // writers are lua/holds.lua and the scripts with lua/exceptions.lua: ends of syncs (ack_dirty), the guard (guard_take, guard_move),
 // dropped dead letters (dismiss), new and removed links (adopt_link, forget_link, forget_links), forget_person, and pushes that
 // take a held change back (lua/guard_items.lua).
-import type { Redis } from 'ioredis';
 import type { Hold } from '../guard/operator-hold.ts';
-import type { Keyspace } from '../keys.ts';
-import { parseRef, parseStored, type Ref } from '../records.ts';
+import { nameInRecord, parseRef, parseStored, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import { conditionText, deletionText } from './condition-text.ts';
 import { parseLink } from './link.ts';
 import type { Condition } from './link-condition.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an
@@ -125,7 +124,7 @@ export interface ExceptionPage {
 
 /** Returns at most `limit` exceptions behind the first `offset`, the oldest of each reason first. */
 export async function readExceptions(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, keys }: StoreDeps,
   { target, settings, deletesLeavers }: { target: string; settings: string; deletesLeavers: boolean },
   { limit, offset = 0, reasons = EXCEPTION_REASONS }: ExceptionPage,
 ): Promise<StandingException[]> {
@@ -176,14 +175,13 @@ export async function readExceptions(
     if (kind === 'Group') return (await redis.hget(keys.key('groupNames'), id)) ?? ref;
     const stored = await redis.hget(keys.key('users'), id);
     if (stored === null) return ref;
-    const { text, damaged } = parseStored(id, stored);
-    return damaged ? ref : String((JSON.parse(text) as { userName?: string }).userName ?? ref);
+    return nameInRecord(parseStored(id, stored)) ?? ref;
   }
 }
 
 /** Returns the exception of one resource; undefined when there is none. */
 export async function readException(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, keys }: StoreDeps,
   target: string,
   ref: Ref,
 ): Promise<{ reason: ResourceReason; /** Unix milliseconds. */ since: number } | undefined> {

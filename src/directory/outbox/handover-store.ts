@@ -1,16 +1,14 @@
 // Stores the handover of each closed account: the folder, and each moved item with its former place (ADR 0025).
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
  * `moving`: noted before the first move, so that a crash loses nothing. `moved`: all items that may be moved are moved.
  * `returning`, `returned`: the same for the move back.
  */
-export type HandoverState = 'moving' | 'moved' | 'returning' | 'returned';
+type HandoverState = 'moving' | 'moved' | 'returning' | 'returned';
 
 /** Facts that all items of a handover share. Times are Unix milliseconds. */
 export interface HandoverHead {
@@ -66,7 +64,7 @@ const PORTION = 500;
 export const itemKey = ({ type, id }: Pick<HandedItem, 'type' | 'id'>): string => `${type}:${id}`;
 
 export function createHandoverStore(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace; log: Pick<ProvisioningLog, 'toArgs'> },
+  deps: StoreDeps & { log: Pick<ProvisioningLog, 'toArgs'> },
   { target }: { target: string },
 ) {
   const { redis, scripts, keys, log } = deps;

@@ -1,8 +1,6 @@
 // Stores the ids of the attribute definitions under which the bridge wrote values. The platform deletes all values of an attribute
 // with its definition, so a definition with another id has none of the values that the links (docs/glossary.md) have.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Stands in place of the id: values are lost, because the definition was deleted. */
 const VALUES_LOST = '';
@@ -19,10 +17,7 @@ export interface ComparedDefinitions {
   isWhole: boolean;
 }
 
-export function createKnownDefinitions(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  target: string,
-) {
+export function createKnownDefinitions({ redis, scripts, keys }: StoreDeps, target: string) {
   const key = keys.key('definitions', target);
   /** The last definitions that `note` has stored. One read of the definitions serves many syncs, which need no further call. */
   let noted: ReadonlyMap<string, unknown> | undefined;

@@ -1,10 +1,9 @@
 // Reads the links and reverse links of one connection.
-import type { Redis } from 'ioredis';
 import type { Elsewhere } from '../resources/elsewhere.ts';
-import type { Keyspace } from '../keys.ts';
 import { parseLink, parseReverseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Links that one step of a scan reads. */
 const SCAN_COUNT = 500;
@@ -12,7 +11,7 @@ const SCAN_COUNT = 500;
 export type Links = ReturnType<typeof createLinks>;
 
 /** Reads links of one connection. They are written by syncs (work.ts), by orders of operators, and by restores and repairs. */
-export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Elsewhere }) {
+export function createLinks(deps: StoreDeps & { elsewhere: Elsewhere }) {
   const { redis, keys, elsewhere } = deps;
 
   /** Returns the links in the order of the refs; an empty link for a resource without one. */
@@ -40,20 +39,17 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     return ofKind.slice(0, count).map(([, text]) => parseLink(text));
   }
 
-  return { get, getMany, holderOf, all: (target: string) => allLinks(deps, target), elsewhere, some };
-}
+  /** Yields every link of a target in any order, with bounded memory. */
+  async function* all(target: string): AsyncGenerator<{ ref: Ref; link: Link }> {
+    for await (const [ref, text] of linkTexts(deps, target)) yield { ref, link: parseLink(text) };
+  }
 
-/** Yields every link of a target in any order, with bounded memory. */
-export async function* allLinks(
-  deps: { redis: Redis; keys: Keyspace },
-  target: string,
-): AsyncGenerator<{ ref: Ref; link: Link }> {
-  for await (const [ref, text] of linkTexts(deps, target)) yield { ref, link: parseLink(text) };
+  return { get, getMany, holderOf, all, elsewhere, some };
 }
 
 /** Yields the text of every link, also of a damaged one. */
 export async function* linkTexts(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, keys }: StoreDeps,
   target: string,
 ): AsyncGenerator<[ref: Ref, text: string]> {
   const links = keys.key('links', target);

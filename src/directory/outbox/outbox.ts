@@ -1,8 +1,6 @@
 // Keeps the marks (docs/glossary.md) of resources that may differ from the desired state at a target. A mark names a resource
 // and never a change. Only the worker that synced the resource clears the mark, and only if nothing changed meanwhile.
-import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
-import type { Keyspace } from '../keys.ts';
 import { createKnownDefinitions } from './known-definitions.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
@@ -18,7 +16,7 @@ import {
 import type { StreamLimits } from '../logs/chained-stream.ts';
 import { createProvisioningLog } from '../logs/provisioning-log.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { ScriptReply, Scripts } from '../redis/scripts.ts';
+import type { ScriptReply, StoreDeps } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { createPendingMemberships } from './pending-memberships.ts';
 import { readResourceStatus } from './resource-status.ts';
@@ -48,7 +46,7 @@ const INHERITED_PORTION = 200;
 export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  deps: StoreDeps,
   options: {
     target: string;
     /** Duration of the lease of a sync. */
@@ -245,7 +243,7 @@ export function createOutbox(
     definitions: createKnownDefinitions(deps, target),
     log,
     claim,
-    ...createWork({ scripts, keys, log }, { target, leaseMs, rulesReadGroups, address }),
+    ...createWork({ ...deps, log }, { target, leaseMs, rulesReadGroups, address }),
     ...createPendingMemberships(deps, { target }),
     mark,
     marked,
@@ -263,7 +261,7 @@ export function createOutbox(
     noteAddress,
     forgetAddresses,
     resourceStatus: (ref: Ref) => readResourceStatus(deps, target, ref),
-    backlog: () => readBacklog({ scripts, keys }, target),
+    backlog: () => readBacklog(deps, target),
     blocked,
     blockedOf,
     /** Returns the users who wait for the removal from a group whose sync was refused. */

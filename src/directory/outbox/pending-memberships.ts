@@ -1,9 +1,8 @@
 // Reads the pending memberships of a target: additions and removals that are not written there yet.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { refOf } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 import { parseLink, type Link } from './link.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Signs of pending memberships, in Redis and in Lua (lua/signs.lua). */
 export const MEMBERSHIP_SIGN = {
@@ -34,10 +33,7 @@ export interface Readiness {
 /** Pending members that one reply contains. */
 const PENDING_PORTION = 5000;
 
-export function createPendingMemberships(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
-  { target }: { target: string },
-) {
+export function createPendingMemberships({ redis, keys }: StoreDeps, { target }: { target: string }) {
   /** Returns the stored signs of the members of a group: name (member-names.ts) → sign. */
   async function signsOf(group: string): Promise<Map<string, string>> {
     const signs = new Map<string, string>();

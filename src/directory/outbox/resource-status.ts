@@ -1,7 +1,5 @@
 // Reads the status of one resource at one target for display. The reads are not atomic, so no decision uses the status.
-import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
-import type { Keyspace } from '../keys.ts';
 import {
   BEHIND_HELD_SCORE,
   PRIORITIES,
@@ -11,6 +9,7 @@ import {
   type Ref,
 } from '../records.ts';
 import { isUnconfirmed, type PendingSign } from './pending-memberships.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
 export interface MarkState {
@@ -52,11 +51,8 @@ export interface ResourceStatus {
 }
 
 /** Reads all facts of a resource at a target. */
-export async function readResourceStatus(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
-  target: string,
-  ref: Ref,
-): Promise<ResourceStatus> {
+export async function readResourceStatus(deps: StoreDeps, target: string, ref: Ref): Promise<ResourceStatus> {
+  const { redis, keys } = deps;
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
   const pendingKey = keys.key(kind === 'User' ? 'pendingGroups' : 'pendingMembers', `${target}:${id}`);
@@ -82,7 +78,7 @@ export async function readResourceStatus(
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
     ...signsOf(pending),
     guard: (
-      await Promise.all(items.map((item) => guardState({ redis, keys }, { target, ref, item, openSerial })))
+      await Promise.all(items.map((item) => guardState(deps, { target, ref, item, openSerial })))
     ).flatMap((each) => each ?? []),
   };
 }
@@ -133,7 +129,7 @@ export function toMarkState(
  * @param openSerial serial of the open approval; held changes with a larger place belong to it
  */
 async function guardState(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, keys }: StoreDeps,
   { target, ref, item, openSerial }: { target: string; ref: Ref; item: string; openSerial: number },
 ): Promise<ResourceStatus['guard'][number] | undefined> {
   const space = item.indexOf(' ');

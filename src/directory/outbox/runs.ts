@@ -1,12 +1,10 @@
 // Stores what a reconcile run keeps for the next one: its report, the rules that it mapped by, and where reads that are spread over
 // several runs continue. Also holds the lock of the run.
-import type { Redis } from 'ioredis';
 import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
-import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { inPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
  * `drifted`: differences were only reported. `held`: changes wait for approval. `blocked`: dead letters remain. `unproven`:
@@ -94,10 +92,7 @@ const SEEN_PORTION = 1000;
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string },
-) {
+export function createRunStore(deps: StoreDeps, options: { target: string }) {
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const state = keys.key('reconcile', target);

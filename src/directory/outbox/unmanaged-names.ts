@@ -1,15 +1,14 @@
 // Keeps the userNames of unmanaged members (docs/glossary.md) whose removal from a group was judged or written, so that
 // approvals and logs name these accounts, of which the bridge stores nothing else.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { isUnmanaged } from '../member-names.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Time for which a name is kept after it was last seen, milliseconds: as long as the provisioning log by default, and a day. */
 const KEPT_MS = 31 * 86_400_000;
 /** Largest number of names; the oldest are dropped. */
 const MOST_NAMES = 10_000;
 
-export function createUnmanagedNames({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
+export function createUnmanagedNames({ redis, keys }: StoreDeps, target: string) {
   const key = keys.key('unmanagedNames', target);
 
   /** Stores the userName of a member (`@<platform id>`), and drops names that are too old. @param now Unix milliseconds */

@@ -1,12 +1,11 @@
 // Lists the resources that are not applied at a target yet, in the order of their syncs: first those in the queue or with a
 // worker, then those that wait in the outbox. Resources that wait for a held change of another one, or for a refused group, are left
 // out: no worker can apply them before an operator acts.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { BEHIND_HELD_SCORE, type Ref } from '../records.ts';
 import { toMarkState, type MarkState } from './resource-status.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
-export type WaitingResource = Pick<MarkState, 'since' | 'priority' | 'dueAt' | 'state'> & { ref: Ref };
+type WaitingResource = Pick<MarkState, 'since' | 'priority' | 'dueAt' | 'state'> & { ref: Ref };
 
 export interface WaitingPage {
   offset: number;
@@ -15,7 +14,7 @@ export interface WaitingPage {
 
 /** Returns one page; a resource whose change is applied while the page is read is left out. */
 export async function readWaiting(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, keys }: StoreDeps,
   target: string,
   { offset, limit }: WaitingPage,
 ): Promise<WaitingResource[]> {
@@ -59,10 +58,7 @@ export async function readWaiting(
 }
 
 /** Returns the number of resources that are not applied yet, without those that wait for a held change of another one. */
-export async function countWaiting(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
-  target: string,
-): Promise<number> {
+export async function countWaiting({ redis, keys }: StoreDeps, target: string): Promise<number> {
   const [marked, behindHeld] = await Promise.all([
     redis.hlen(keys.key('marks', target)),
     redis.zcount(keys.key('dirty', target), BEHIND_HELD_SCORE, '+inf'),

@@ -1,12 +1,11 @@
 // Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Each step is one script
 // that first checks the lease. Called by src/sync (create-context.ts, store-outcome.ts).
-import type { Keyspace } from '../keys.ts';
 import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
 import { scanned } from '../redis/portions.ts';
-import type { ScriptReply, Scripts } from '../redis/scripts.ts';
+import type { ScriptReply, StoreDeps } from '../redis/scripts.ts';
 import { type DueWork, toDueWork } from './due-work.ts';
 
 /** `clean`: the ref has no mark. `busy`: another sync of the ref is running, or the target is stopped. */
@@ -16,11 +15,10 @@ export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kin
  * Reply to the end of a sync. `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync
  * continues later. `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
  */
-export type Ack =
-  { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
+type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
 /** How a sync ended. */
-export type AckOutcome =
+type AckOutcome =
   | {
       /** `held`: the guard holds a change. `blocked`: the resource is a dead letter. */
       kind: 'synced' | 'held' | 'blocked';
@@ -90,7 +88,7 @@ const COALESCE_MS = 250;
 const MEMBERS_PORTION = 1000;
 
 export function createWork(
-  deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
+  deps: StoreDeps & { log: ProvisioningLog },
   options: { target: string; leaseMs: number; rulesReadGroups: boolean; address: string },
 ) {
   const { scripts, keys, log } = deps;

@@ -1,12 +1,10 @@
 // Finds and removes the stored data of a deleted user in one connection: keys of the user, entries of logs, security events, and
 // the names in notes of operators. Nothing of another resource is changed.
 import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { forgottenText, isForgotten } from '../logs/split-entry.ts';
 import { parseRef, type Ref } from '../records.ts';
 import { fieldOf, streamPortions } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Entries of a log that are read or changed at once. */
 const PORTION = 100;
@@ -35,11 +33,10 @@ export interface RemovedItems {
 }
 
 /** `pushed`: the user exists at the source again. `busy`: a sync of the user runs. In both cases nothing was removed. */
-export type ForgetUserOutcome =
-  ({ kind: 'forgotten' } & RemovedItems) | { kind: 'pushed' } | { kind: 'busy' };
+type ForgetUserOutcome = ({ kind: 'forgotten' } & RemovedItems) | { kind: 'pushed' } | { kind: 'busy' };
 
 export function createPersonData(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  { redis, scripts, keys }: StoreDeps,
   /** `targetsOf`: also those that the settings no longer have. */
   { targetsOf }: { targetsOf: () => Promise<readonly string[]> },
 ) {

@@ -1,8 +1,7 @@
 // Stores the result of the last proof, and the lock that lets several schedulers take turns.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { createLastResult } from '../redis/last-result.ts';
 import type { Finding } from './findings.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Result of the last complete proof. */
 export interface LastProof {
@@ -18,7 +17,7 @@ export interface LastProof {
   findings: Finding[];
 }
 
-export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace }) {
+export function createLastProof({ redis, keys }: StoreDeps) {
   /** Takes the lock. @returns false while another process runs a proof, or finished one recently */
   const takeTurn = async (longestMs: number): Promise<boolean> =>
     (await redis.set(keys.key('proofTurn'), '1', 'PX', longestMs, 'NX')) !== null;

@@ -1,10 +1,8 @@
 // Proves that all derived data agrees with the records, and repairs it on request (docs/proof.md). Each portion is checked
 // and repaired by one atomic script, so pushes and syncs go on meanwhile.
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { REPAIRED } from '../outbox/runs.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import { keysLike, scanned } from '../redis/portions.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
 import { createLastProof } from './last-proof.ts';
@@ -37,7 +35,7 @@ const REST_AFTER = 200;
 const KEYS_AT_ONCE = 500;
 
 export function createProof(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  { redis, scripts, keys }: StoreDeps,
   { targets, rulesReadGroups }: { targets: string[]; rulesReadGroups: boolean },
 ) {
   /** Makes the next reconcile map all users and read all members and values. */
@@ -121,5 +119,5 @@ export function createProof(
     return findings.all();
   }
 
-  return { run, ...createLastProof({ redis, keys }) };
+  return { run, ...createLastProof({ redis, scripts, keys }) };
 }

@@ -5,16 +5,6 @@ import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } fr
 import { connectAgain, ignoreLateErrors } from './ioredis-faults.ts';
 import { awayText, watchErrors } from './why-away.ts';
 
-export {
-  checkStore,
-  readStoreFacts,
-  takePulse,
-  type StoreFacts,
-  type StoreFault,
-  type StoreHealth,
-  type StorePulse,
-} from './store-health.ts';
-
 /** Errors that mean "Redis is unavailable". MOVED and ASK appear only when the client cannot follow them during a failover. */
 const AWAY =
   /^(MOVED|ASK|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED|EXECABORT)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;

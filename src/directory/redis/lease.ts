@@ -1,7 +1,5 @@
 // Creates a lease that one process of several holds at a time. It expires when its holder is killed.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from './scripts.ts';
+import type { StoreDeps } from './scripts.ts';
 
 export interface ProcessLease {
   /** Takes or renews the lease. @returns false while another process holds it */
@@ -11,10 +9,7 @@ export interface ProcessLease {
 }
 
 /** @param lease key family of the lease */
-export function createProcessLease(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  lease: string,
-): ProcessLease {
+export function createProcessLease({ redis, scripts, keys }: StoreDeps, lease: string): ProcessLease {
   return {
     lead: async (name, ttlMs) => {
       const [tag] = await scripts.run('lead', keys.base, { lease, name, ttlMs });

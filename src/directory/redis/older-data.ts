@@ -2,8 +2,7 @@
 // without an append-only file.
 import { isoTime } from '../../support/sources.ts';
 import { OLDER_DATA_HOLDER } from '../guard/operator-hold.ts';
-import type { Keyspace } from '../keys.ts';
-import type { Scripts } from './scripts.ts';
+import type { StoreDeps } from './scripts.ts';
 
 /**
  * Largest loss that counts as none, milliseconds: `appendfsync everysec` may lose the pushes of about a second, and processes ask
@@ -12,13 +11,10 @@ import type { Scripts } from './scripts.ts';
 const MOST_LOST_MS = 10_000;
 
 /** `whole`: nothing is lost; `older`: changes are lost, and the targets are on hold; `empty`: all data of the connection is lost. */
-export type DataLoss = 'whole' | 'older' | 'empty';
+type DataLoss = 'whole' | 'older' | 'empty';
 
 /** @param targets names of the targets of the connection */
-export function createOlderData(
-  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
-  targets: readonly string[],
-) {
+export function createOlderData({ scripts, keys }: StoreDeps, targets: readonly string[]) {
   /** Time of Redis at the last call, Unix milliseconds, and the counter `sequence` (keys.ts) then; 0: before the first. */
   let [seen, sequence] = [0, 0];
   return {

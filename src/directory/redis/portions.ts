@@ -19,6 +19,17 @@ export const inPortions = <T>(items: readonly T[], size: number): T[][] =>
     items.slice(index * size, (index + 1) * size),
   );
 
+/** Returns what `read` returns for each portion of a list, in the order of the list. The portions are read one after another. */
+export async function readInPortions<T, R>(
+  items: readonly T[],
+  size: number,
+  read: (portion: T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const found: R[] = [];
+  for (const portion of inPortions(items, size)) found.push(...(await read(portion)));
+  return found;
+}
+
 /** Yields what each step of a scan finds. @param step runs a step from a cursor; '0' is the first and the last cursor */
 export async function* scanned<T>(
   step: (cursor: string) => Promise<readonly [next: unknown, found: T]>,

@@ -12,7 +12,7 @@ export interface RedisSettings {
 }
 
 /** TLS settings; the files are PEM files. */
-export interface RedisTls {
+interface RedisTls {
   /** null: the default authorities of Node.js. */
   caFile: string | null;
   /** Certificate and key of the client; null: no client certificate. */
@@ -25,7 +25,7 @@ export interface RedisTls {
 /** Options of ioredis without `replyMapping`, so that replies have their default form. */
 export type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
 
-export type RedisPlace = { kind: 'server'; options: ServerOptions } | ClusterPlace;
+type RedisPlace = { kind: 'server'; options: ServerOptions } | ClusterPlace;
 
 export interface ClusterPlace {
   kind: 'cluster';

@@ -1,6 +1,7 @@
 // Runs the Lua scripts of the directory with named arguments. Calls of a script in BATCHED that start in one turn of the event
 // loop are sent as one command (ADR 0016), because sending costs this process more than Redis needs for the work.
 import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
 import type { Confirm } from './replicas.ts';
 import { scriptText } from './script-texts.ts';
 
@@ -59,6 +60,13 @@ export interface Scripts {
   send(name: string, base: string, texts: string[]): Promise<unknown>;
   /** Batches items for `send`. */
   batch: Batch;
+}
+
+/** Parts that every store of a connection uses. */
+export interface StoreDeps {
+  redis: Redis;
+  scripts: Scripts;
+  keys: Keyspace;
 }
 
 /** Arguments of one call: number of texts, arguments as JSON, texts. */
@@ -134,7 +142,7 @@ type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
  * @param most size at which a batch leaves before the turn ends, so that Redis works while the turn goes on
  * @returns a function that sends one item, together with the other items of its turn
  */
-export type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
+type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
 
 /** Items that wait for the end of the turn. */
 interface Waiting {

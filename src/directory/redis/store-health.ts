@@ -13,10 +13,9 @@ export interface StoreHealth {
   ok: boolean;
   /** Empty when ok. */
   findings: StoreFault[];
-  version?: string;
 }
 
-export interface StoreExpectations {
+interface StoreExpectations {
   /** `redis.durability` of the settings: when Redis has to write its append-only file to the disk. */
   durability: 'everysec' | 'always';
   /** Key that is written to test whether Redis accepts writes; undefined: no test write. */
@@ -29,16 +28,13 @@ const PROBE_LIFE_MS = 60_000;
 /** Checks one server, or all primaries of a cluster: writable, no eviction, and for `always` an fsync of each write. */
 export async function checkStore(redis: Redis, expected: StoreExpectations): Promise<StoreHealth> {
   try {
-    const infos = await Promise.all(
-      primariesOf(redis).map(async (node) => ({ node, info: parseInfo(await node.info()) })),
-    );
+    const nodes = primariesOf(redis);
     const findings = await Promise.all(
-      infos.map(({ node, info }) => findingsOf(node, info, expected, infos.length > 1)),
+      nodes.map(async (node) => findingsOf(node, parseInfo(await node.info()), expected, nodes.length > 1)),
     );
     findings.push(await findingsOfWhole(redis, expected.probe));
-    const version = infos[0]?.info.get('redis_version');
     const all = findings.flat();
-    return { ok: all.length === 0, findings: all, ...(version ? { version } : {}) };
+    return { ok: all.length === 0, findings: all };
   } catch (error) {
     const advice = 'Check that it runs, and redis.url or REDIS_URL.';
     return { ok: false, findings: [{ message: awayText(redis, error), advice }] };
@@ -137,7 +133,7 @@ export type StorePulse =
   | { up: false; role?: never };
 
 /** Memory of a Redis server in bytes; `limit` 0: maxmemory is not set. */
-export interface StoreMemory {
+interface StoreMemory {
   used: number;
   limit: number;
 }

@@ -1,12 +1,10 @@
 // Reads and writes the desired state of one connection: the users and groups of its identity provider.
-import type { Redis } from 'ioredis';
 import { toGroupNames, type DirectoryOptions, type GroupName } from './changes.ts';
 import { createGroupWrites } from './group-writes.ts';
-import type { Keyspace } from '../keys.ts';
 import { createReading } from './reading.ts';
 import { createNameSearch } from './search.ts';
 import { fold, isSound, parseStored, type Kind, type StoredRecord } from '../records.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import { createUserWrites } from './user-writes.ts';
 
 export interface UserWithGroups {
@@ -15,7 +13,7 @@ export interface UserWithGroups {
 }
 
 /** `many`: the group has more members than the caller takes. */
-export type GroupMembers =
+type GroupMembers =
   | {
       kind: 'listed';
       /** Ids of users. */
@@ -50,10 +48,7 @@ const SELECTIVE = new Set([
 
 export type Directory = ReturnType<typeof createDirectory>;
 
-export function createDirectory(
-  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: DirectoryOptions,
-) {
+export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
   const { redis, scripts, keys } = deps;
   const reading = createReading(deps);
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');

@@ -1,8 +1,7 @@
 // Stores groups and their members, and deletes users and groups: each change is one Lua script, which also leaves the dirty
 // marks. A change of very many memberships is several scripts (large-changes.ts).
-import type { Keyspace } from '../keys.ts';
 import { fold, indexEntries, PRIORITIES, type Kind } from '../records.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 import {
   toPutOutcome,
   type Change,
@@ -35,7 +34,7 @@ const RENAMED = 'renamed ';
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
 export function createGroupWrites(
-  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
+  { scripts, keys }: StoreDeps,
   { targets, rulesReadGroups, events }: DirectoryOptions,
   reads: Pick<LargeChangeDeps, 'versionOf' | 'membersOf'>,
 ) {

@@ -1,6 +1,4 @@
 // Reads many records of one connection in portions whose size in bytes is bounded, in order of creation.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import {
   isSound,
   parseStored,
@@ -10,7 +8,7 @@ import {
   type StoredRecord,
 } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface RecordPage {
   total: number;
@@ -32,7 +30,7 @@ const SCAN_RECORDS = 250;
 /** Bytes of the records of one portion of a scan. */
 const SCAN_BYTES = 524_288;
 
-export function createReading({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+export function createReading({ redis, scripts, keys }: StoreDeps) {
   const family = (kind: Kind): string => (kind === 'User' ? 'users' : 'groups');
 
   /** Returns the stored records of the first ids (null for an unknown id), as many as fit into `bytes`, but at least one. */

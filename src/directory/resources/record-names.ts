@@ -1,5 +1,5 @@
 // Reads the names of resources from their records.
-import { parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../records.ts';
+import { nameInRecord, parseRef, refOf, type Kind, type Ref } from '../records.ts';
 import { inPortions } from '../redis/portions.ts';
 import type { Directory } from './directory.ts';
 
@@ -23,11 +23,4 @@ export async function readRecordNames(
     }
   }
   return names;
-}
-
-/** Returns userName or displayName of a record; undefined for a damaged one. */
-function nameInRecord({ text, damaged }: StoredRecord): string | undefined {
-  if (damaged) return undefined;
-  const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;
-  return userName ?? displayName;
 }

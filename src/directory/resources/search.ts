@@ -1,12 +1,10 @@
 // Finds users and groups by a part of a name, an address or an id, in steps that a caller can continue later. An index for
 // it would make every push slower. So Redis matches the names that are keys of an existing index (userNames, names of groups), and
 // scans the records of users for their other names.
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { fold, refOf, type Kind, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import type { ReadPortion } from './reading.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** A user or group with its names. */
 export interface NamedResource {
@@ -54,10 +52,7 @@ const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 /** Phases of a search: the index of userNames, that of the names of groups, the records of users. */
 const PHASES = ['userNames', 'displayNames', 'records'] as const;
 
-export function createNameSearch(
-  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  portion: ReadPortion,
-) {
+export function createNameSearch({ redis, scripts, keys }: StoreDeps, portion: ReadPortion) {
   /** Records that the next step reads; adapted to their size. */
   let records = FIRST_RECORDS;
 

@@ -1,6 +1,5 @@
 // Stores users: each change is one Lua script, which also leaves the dirty marks. New users that arrive in one turn of the
 // event loop are stored by one script call (ADR 0020).
-import type { Keyspace } from '../keys.ts';
 import {
   entriesOfUser,
   firstRecord,
@@ -11,7 +10,7 @@ import {
   type UserState,
 } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { Scripts, StoreDeps } from '../redis/scripts.ts';
 import {
   toGroupNames,
   toPutOutcome,
@@ -27,7 +26,7 @@ import {
 const stateOf = ({ active }: IndexedResource): UserState => (active === false ? 'inactive' : 'active');
 
 export function createUserWrites(
-  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
+  { scripts, keys }: StoreDeps,
   { targets, rulesReadGroups, events }: DirectoryOptions,
 ) {
   const { base } = keys;
@@ -72,7 +71,7 @@ export function createUserWrites(
   return { createUser, putUser, replaceValues };
 }
 
-export interface NewUser {
+interface NewUser {
   /** Generated for this user, so no other record has it. */
   id: string;
   /** In its stored form (records.ts). */

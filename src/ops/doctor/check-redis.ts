@@ -1,5 +1,5 @@
 // Checks Redis for doctor: it answers, never evicts, is new enough and writes to disk, and its clock agrees.
-import type { StoreFacts, StoreHealth } from '../../directory/redis/connection.ts';
+import type { StoreFacts, StoreHealth } from '../../directory/redis/store-health.ts';
 import { memoryWarning } from '../../directory/redis/store-health.ts';
 import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
