@@ -42,8 +42,8 @@ export interface ProcessFacts {
   pid: number;
   /** Unix milliseconds by the clock of the process. */
   startedAt: number;
-  /** Unix milliseconds by the clock of the process when it sent the beat; absent in beats of older releases. */
-  sentAt?: number;
+  /** Unix milliseconds by the clock of the process when it sent the beat. */
+  sentAt: number;
   /** Absent in a process without workers. */
   work?: ProcessWork;
 }

@@ -62,7 +62,7 @@ export function createKnownTargets(
    */
   async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
-    // Links may have been written by an older release, which did not store the targets.
+    // The list of targets may be lost; the links tell which targets had some.
     if (Object.keys(known).length === 0) for await (const field of linkedFeeds()) known[field] = 'fed';
     const fedFields = new Set(fed.map(toField));
     for (const feed of fed) {
@@ -153,7 +153,7 @@ export function createKnownTargets(
     target,
   }: TargetFeed): AsyncGenerator<{ ref: Ref; link: Link | undefined }> {
     const keys = createKeyspace(prefix, connection);
-    for await (const [ref, text] of linkTexts({ redis, keys }, target))
+    for await (const [ref, text] of linkTexts({ redis, scripts, keys }, target))
       yield { ref, link: readableLink(text) };
   }
 

@@ -3,11 +3,11 @@
 // a log that was deleted as a whole are detected too.
 import { hash as digest } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import { fieldOf } from '../redis/portions.ts';
 import { timeOf } from '../redis/stream-id.ts';
 import { checkPersonal, orderOf } from './split-entry.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Entries per read. */
 const PORTION = 100;
@@ -26,7 +26,7 @@ export interface ChainCheck {
 }
 
 /** Keys of one log in Redis. */
-export interface ChainKeys {
+interface ChainKeys {
   /** Stream of the entries: fields `e`, the text that the chain covers, and `h`, its hash. */
   stream: string;
   /** Hash with the fields `start` and `end`: the hash before the oldest entry, and the hash of the newest. */
@@ -50,7 +50,7 @@ interface ChainPortion {
   start: string;
   /** `''`: there was no entry yet. */
   end: string;
-  /** Null: nothing was appended yet, or only by a release that did not store this id. */
+  /** Null: nothing was appended yet. */
   firstId: string | null;
   /** Oldest first. */
   entries: ChainedEntry[];
@@ -62,7 +62,7 @@ interface ChainPortion {
  * each order is accepted
  */
 export async function checkChain(
-  deps: { redis: Redis; keys: Keyspace },
+  deps: StoreDeps,
   log: ChainKeys,
   orders?: ReadonlySet<string>,
 ): Promise<ChainCheck> {

@@ -1,22 +1,20 @@
 // Stores the orders to forget a person of one connection until they are complete, so that an order can be completed after a kill.
 import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import type { Keyspace } from '../keys.ts';
 import type { Actor } from '../logs/acts.ts';
 import type { Ref } from '../records.ts';
-import type { Scripts } from '../redis/scripts.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** An order to forget a person that is not complete. */
 export interface ForgetOrder {
   names: string[];
-  /** externalIds of the person, by which a person who is pushed again is recognised; absent in older orders. */
-  externalIds?: string[];
+  /** externalIds of the person, by which a person who is pushed again is recognised. */
+  externalIds: string[];
   /** The operator who gave the order. */
   actor: Actor;
   /** Whether open accounts of the person at the platforms do not stop the order. */
   leaveAccounts: boolean;
-  /** Pushed users whom the operator named as somebody else although they have a name of the person; absent in older orders. */
-  otherPeople?: readonly Ref[];
+  /** Pushed users whom the operator named as somebody else although they have a name of the person. */
+  otherPeople: readonly Ref[];
   /** Time of the order, Unix milliseconds. */
   since: number;
   /** Time of the last attempt to complete it, Unix milliseconds. */
@@ -26,17 +24,9 @@ export interface ForgetOrder {
 }
 
 /** `text`: the order as it is stored. */
-export type StoredForgetOrder = ForgetOrder & { ref: Ref; text: string };
+type StoredForgetOrder = ForgetOrder & { ref: Ref; text: string };
 
-export function createForgetOrders({
-  redis,
-  scripts,
-  keys,
-}: {
-  redis: Redis;
-  scripts: Scripts;
-  keys: Keyspace;
-}) {
+export function createForgetOrders({ redis, scripts, keys }: StoreDeps) {
   /** Hash: ref of a user whom an order covers → the order as JSON. */
   const orders = keys.key('forgetting');
   return {
@@ -70,10 +60,4 @@ export function createForgetOrders({
   };
 }
 
-/** Returns a stored order. Older releases stored the names only, so the rest is not known; 0: long ago. */
-function parseOrder(text: string): ForgetOrder {
-  const stored = JSON.parse(text) as ForgetOrder | string[];
-  if (!Array.isArray(stored)) return stored;
-  const actor: Actor = { by: 'unknown', via: 'command' };
-  return { names: stored, actor, leaveAccounts: false, since: 0, triedAt: 0 };
-}
+const parseOrder = (text: string): ForgetOrder => JSON.parse(text) as ForgetOrder;

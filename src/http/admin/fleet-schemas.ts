@@ -51,10 +51,7 @@ const fleetProcess = objectOf<FleetProcess>()({
   port: integerField,
   pid: integerField,
   startedAt: unixMs,
-  sentAt: omittable({
-    ...unixMs,
-    description: 'Time of the last beat by the clock of the process, Unix milliseconds.',
-  }),
+  sentAt: { ...unixMs, description: 'Time of the last beat by the clock of the process, Unix milliseconds.' },
   lastBeatAt: unixMs,
   beatAgeMs: integerField,
   silent: booleanField,

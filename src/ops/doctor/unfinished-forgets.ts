@@ -38,7 +38,7 @@ export function startFinishingForgets(
       const claimed = await forgetOrders.change(order, { triedAt: now });
       // Another process tries the order now, or has completed it.
       if (!claimed) continue;
-      const { ref, actor, leaveAccounts, otherPeople = [], since } = order;
+      const { ref, actor, leaveAccounts, otherPeople, since } = order;
       const options = { actor, leaveAccounts, since, ...identify, otherPeople };
       const { kind } = await forgetPerson(deps, [state], ref, options);
       // Nothing shows whether an unclear user is the person, so an operator decides.

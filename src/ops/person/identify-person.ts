@@ -52,7 +52,7 @@ export async function identifyPerson(
   };
   const refs = new Set(found.map(({ ref }) => ref));
   for (const ref of await refsInLogs(desired, (each, names) => isCalled(text, each, names))) refs.add(ref);
-  for (const { ref, names, externalIds = [] } of await desired.forgetOrders.incomplete()) {
+  for (const { ref, names, externalIds } of await desired.forgetOrders.incomplete()) {
     if (!isCalled(text, ref, names)) continue;
     refs.add(ref);
     for (const name of names) person.names.add(name);

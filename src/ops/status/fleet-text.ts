@@ -12,9 +12,9 @@ export function runningText(processes: readonly FleetProcess[]): string | undefi
   return names.length === 0 ? undefined : someOf(names);
 }
 
-/** Returns how far the clock of a process was off at its last beat; undefined for a good or unknown clock. */
+/** Returns how far the clock of a process was off at its last beat; undefined for a good clock. */
 const processClockOff = ({ sentAt, lastBeatAt }: FleetProcess): string | undefined =>
-  clockOff((sentAt ?? lastBeatAt) - lastBeatAt);
+  clockOff(sentAt - lastBeatAt);
 
 /** Returns one process as a line: role, host, version, start, age of its last beat, and a clock that is wrong. */
 export function processText(process: FleetProcess): string {

@@ -29,6 +29,7 @@ const facts = (role: ProcessFacts['role'], change: Partial<ProcessFacts> = {}): 
   port: 8080,
   pid: 42,
   startedAt: 1_700_000_000_000,
+  sentAt: 1_700_000_000_000,
   ...change,
 });
 /** Moves the last beat of a process into the past; it is stored as `<Unix milliseconds> <facts as JSON>`. */

@@ -10,6 +10,7 @@ const FACTS: ProcessFacts = {
   port: 8080,
   pid: 1,
   startedAt: 0,
+  sentAt: 0,
 };
 
 /** A clock that the test sets. */

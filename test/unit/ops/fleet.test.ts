@@ -16,13 +16,14 @@ const one = (role: FleetProcess['role'], change: Partial<Announced> = {}): Annou
   port: 8080,
   pid: 7,
   startedAt: NOW - 60 * MINUTE,
+  sentAt: NOW - 2000,
   lastBeatAt: NOW - 2000,
   beatAgeMs: 2000,
   silent: false,
   ...change,
 });
 const silent = (role: FleetProcess['role']): FleetProcess =>
-  one(role, { lastBeatAt: NOW - MINUTE, beatAgeMs: MINUTE, silent: true });
+  one(role, { sentAt: NOW - MINUTE, lastBeatAt: NOW - MINUTE, beatAgeMs: MINUTE, silent: true });
 
 const view = (processes: FleetProcess[], change: Partial<FleetView> = {}): FleetView => ({
   now: NOW,

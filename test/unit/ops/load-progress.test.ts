@@ -17,6 +17,7 @@ const worker = (target: Partial<TargetWork> = {}, processor = 0.1): FleetProcess
   port: 8080,
   pid: 7,
   startedAt: NOW - 60_000,
+  sentAt: NOW,
   lastBeatAt: NOW - 2000,
   beatAgeMs: 2000,
   silent: false,
