@@ -32,7 +32,6 @@ export function buildScopes(
       const others = otherStates.flatMap((other) => other.drifts.get(name) ?? []);
       const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
-      const { members } = settings.groups;
       const scope: ReconcileScope = {
         ...state,
         target,
@@ -52,7 +51,6 @@ export function buildScopes(
             target: name,
             rules: digest,
           }),
-        members,
         concurrency: target.concurrency(),
       };
       // Reads from the platform's audit log who changed what; changes by the owner of the API key are those of the bridge.

@@ -2,7 +2,15 @@
 // Deleted resources are found as long as their tombstone is stored; by a name, address or externalId only while a link has it.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/link.ts';
-import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
+import {
+  fold,
+  nameInRecord,
+  parseRef,
+  refOf,
+  type Kind,
+  type Ref,
+  type StoredRecord,
+} from '../directory/records.ts';
 import type { Tombstone } from '../directory/resources/directory.ts';
 
 export interface FoundResource {
@@ -106,14 +114,8 @@ async function byRef(state: Searched, ref: Ref): Promise<FoundResource | undefin
   const { kind, id } = parseRef(ref);
   const [record, deleted] = await Promise.all([directory.get(kind, id), directory.tombstone(id)]);
   if (!record && deleted?.kind !== kind) return undefined;
-  const name = record ? nameIn(record) : await lastName(state, ref);
+  const name = record ? (nameInRecord(record) ?? id) : await lastName(state, ref);
   return { connection, ref, kind, id, name, record, deleted: record ? undefined : deleted };
-}
-
-/** Returns the name in a record; the id of a damaged record, whose text is empty. */
-function nameIn({ id, text }: StoredRecord): string {
-  const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;
-  return userName ?? displayName ?? id;
 }
 
 /** Returns the name of a deleted resource in its link at the first target that has one, else its id. */

@@ -108,15 +108,35 @@ export interface Basis {
 /** Basis of an entry that no run marks, because it is only reported or shown. */
 export const NO_BASIS: Basis = { version: 0, link: '' };
 
+/** Fields of an entry that only tells of the platform, without values. */
+export const ONLY_TOLD = {
+  before: null,
+  after: null,
+  effect: 'report',
+  attribution: { cause: 'none' },
+  basis: NO_BASIS,
+} as const;
+
+/** Action and values of an entry that adds a member to a group, or removes one. */
+export const MEMBER_ADDED = {
+  action: 'addMember',
+  before: { member: false },
+  after: { member: true },
+} as const;
+export const MEMBER_REMOVED = {
+  action: 'removeMember',
+  before: { member: true },
+  after: { member: false },
+} as const;
+
 /** Returns the fields that all entries about the definition of an attribute share. */
 export const aboutDefinition = (name: string) => ({
+  ...ONLY_TOLD,
   kind: 'Attribute' as const,
   ref: null,
   platformId: null,
   name,
   attribute: name,
-  before: null,
-  basis: NO_BASIS,
 });
 
 /** Time after a write within which a platform may answer reads that do not show it yet, milliseconds. */

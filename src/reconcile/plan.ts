@@ -54,7 +54,7 @@ const HASH_AT = '],"hash":"'.length;
 const HASH_LENGTH = 64;
 
 /** A plan file (`plan --out`): the plans of one or more connections and targets. */
-export interface SavedPlans {
+interface SavedPlans {
   format: 'scim-bridge plans';
   formatVersion: 1;
   plans: Plan[];
@@ -106,7 +106,7 @@ export const changesIn = ({ entries }: Plan): number => entries.filter(isChange)
 /** Returns the number of entries and handovers that applying the plan would execute. */
 export const writesIn = (plan: Plan): number => changesIn(plan) + peopleDue(plan.handover).length;
 
-export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
+type PlanOutcome = 'changes' | 'unproven' | 'no changes';
 
 /**
  * Summarises comparisons. `changes`: something differs, a handover is due, or a desired resource is missing. `unproven`: no

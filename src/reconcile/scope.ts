@@ -22,8 +22,6 @@ export interface ReconcileScope {
   digest: string;
   /** Returns whether all processes of the service that run have these rules. */
   rulesAgree: () => Promise<boolean>;
-  /** Setting `groups.members`. */
-  members: 'owned' | 'authoritative';
   /** Number of concurrent platform calls. */
   concurrency: number;
   directory: Directory;

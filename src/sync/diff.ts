@@ -136,7 +136,7 @@ export function echoedAttributes(
   return confirmed;
 }
 
-export interface WriteOrder {
+interface WriteOrder {
   /** Values that take something away, written first: cleared, `false`, and lists that only lose elements. */
   revoking: string[];
   /** Single texts and whole numbers, which one PATCH of the SCIM user can carry; written second. */

@@ -14,7 +14,7 @@ import { syncUser } from './user/sync-user.ts';
 import { linkedTwice, type NotOurs } from './names/taken-by-connection.ts';
 import { storeOutcome } from './store-outcome.ts';
 
-export interface SyncDeps extends ContextDeps {
+interface SyncDeps extends ContextDeps {
   random: () => number;
   /** Called for every cleared mark. `lagMs`: time from accepting the change to applying it; `writes`: their number. */
   onApplied?: ((lagMs: number, priority: Priority, writes: number) => void) | undefined;

@@ -2,6 +2,7 @@
 // them. Reads Redis, writes nothing.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import { parseLink, type Link } from '../directory/outbox/link.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { leaverTestOf } from '../sync/group/left-members.ts';
 import { keptAttributes } from '../sync/mapping/mapping.ts';
@@ -61,16 +62,10 @@ async function formerGroups(
   { directory, target }: ReconcileScope,
   linked: readonly LinkedGroup[],
 ): Promise<string[]> {
-  const ids = linked.map(({ ref }) => parseRef(ref).id);
-  const records = await directory.getMany('Group', ids);
-  const names = new Map(
-    records.map(({ id, text, damaged }) => [
-      id,
-      damaged ? undefined : (JSON.parse(text) as { displayName?: string }).displayName,
-    ]),
-  );
+  const refs = linked.map(({ ref }) => ref);
+  const names = await readRecordNames(directory, refs);
   return linked.flatMap(({ ref, display }) => {
-    const name = names.get(parseRef(ref).id);
+    const name = names.get(ref);
     // Only a group that the settings do not map is returned; a mapped one is managed, so it counts as a difference.
     return name === undefined || target.mapping.groupName(name) !== undefined ? [] : [display ?? name];
   });

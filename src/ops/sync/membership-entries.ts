@@ -7,7 +7,7 @@ import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { WAITS_FOR_GROUP } from '../../reconcile/compare/group-case.ts';
 import { unmanagedMember } from '../../reconcile/compare/verify-members.ts';
 import { verifyGroups } from '../../reconcile/compare/verify-groups.ts';
-import { isChange, NO_BASIS, type PlanEntry } from '../../reconcile/entry.ts';
+import { isChange, NO_BASIS, MEMBER_REMOVED, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { createNarrowScan } from '../../reconcile/plan/narrow-scan.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
@@ -127,12 +127,13 @@ async function foreignRemovals(
   { ref, name }: FoundResource,
   { look, pendingGroups, signal }: PendingToList,
 ): Promise<PlanEntry[]> {
-  const { links, members, outbox, target } = scope;
+  const { links, outbox, target } = scope;
+  const { groups, policy } = target.policy;
   const isWhole = look.entries.some(
     (entry) =>
       entry.ref === ref && (entry.action === 'create' || (entry.action === 'delete' && isChange(entry))),
   );
-  if (isWhole || members !== 'authoritative' || target.policy.policy !== 'sync') return [];
+  if (isWhole || groups.members !== 'authoritative' || policy !== 'sync') return [];
   // Held or rejected removals that the platform has already.
   const removed = new Set((look.done?.items ?? []).map(({ subject }) => subject));
   const foreign = Object.keys(pendingGroups).filter((user) => isUnmanaged(user) && !removed.has(user));
@@ -153,14 +154,12 @@ async function foreignRemovals(
   });
   const readMembers = accounts.flat();
   return [...readMembers, ...unreadMembers].map((member, index) => ({
-    action: 'removeMember',
+    ...MEMBER_REMOVED,
     kind: 'Group',
     ref,
     platformId: link.id ?? null,
     name: target.mapping.groupName(name) ?? name,
     member,
-    before: { member: true },
-    after: { member: false },
     effect: 'apply',
     reason: `no member at the source, added at the platform${index < readMembers.length ? '' : UNREAD}`,
     attribution: { cause: 'source changed' },

@@ -17,8 +17,6 @@ export interface MarkedPlan {
   noted: Record<Noted, number>;
   /** Resources that were not marked, because they had changed meanwhile or were being synced. */
   skipped: ReadonlySet<Ref>;
-  /** Items that the guard holds for approval. */
-  held: Destruction[];
 }
 
 /**
@@ -53,7 +51,7 @@ export async function markPlan(
   // memberships and values of the plan may wait until a sync of the group ends the removals.
   const ended = refs.length > 0 ? await groupsWithEndedHold(scope) : [];
   await scope.outbox.mark(ended, 'reconcile', `plan:${plan.id}`);
-  return { refs: [...new Set([...refs, ...ended])], noted, skipped, held };
+  return { refs: [...new Set([...refs, ...ended])], noted, skipped };
 }
 
 /** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */

@@ -32,7 +32,7 @@ export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   onWait?: () => void;
 }
 
-export interface RunResult {
+interface RunResult {
   report: RunReport;
   /** Undefined when another run was joined. */
   plan?: Plan;

@@ -20,7 +20,7 @@ export interface ScheduledScope {
   readTrail?: ReadTrail;
 }
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   /** node-cron pattern; null: a run starts only when a process starts and `reasonAtStart` returns a reason. */
   schedule: string | null;
   timezone: string;

@@ -2,11 +2,18 @@
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
-import type { Resource } from '../../scim/index.ts';
+import { fold, nameInRecord, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { counted } from '../../support/counted.ts';
-import { isChange, isProtected, leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
+import {
+  isChange,
+  isProtected,
+  leftBy,
+  NO_BASIS,
+  ONLY_TOLD,
+  MEMBER_REMOVED,
+  type PlanEntry,
+} from '../entry.ts';
 import {
   beyond,
   readMembership,
@@ -26,7 +33,7 @@ import type { GroupOfAccount } from './verified.ts';
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
 
-export interface ComparedMemberships {
+interface ComparedMemberships {
   /** Differences between the user's groups at the source and at the platform. */
   entries: PlanEntry[];
   /** Number of groups beyond MOST_READ, and of `pendingUnread`. */
@@ -215,9 +222,9 @@ export async function managedEntries(
     const difference = differences(member);
     // The source deleted the group, so only a membership that the platform still has is a difference.
     if (!record) return difference.surplus.map(() => inDeletedGroup(scope, { ref, link: group, member }));
+    const displayName = nameInRecord(record);
     // A damaged record does not show whether the user is a member.
-    if (record.damaged) return [];
-    const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+    if (displayName === undefined) return [];
     const name = scope.target.mapping.groupName(displayName);
     // The settings leave the group out.
     if (name === undefined)
@@ -245,7 +252,7 @@ export async function managedEntries(
         observed: { id: group.id ?? '', displayName: name },
         members: difference,
       },
-      { policy: scope.target.policy, members: scope.members, now: scope.clock.now() },
+      { policy: scope.target.policy, now: scope.clock.now() },
     );
     return entries.filter((entry) => entry.member);
   });
@@ -256,14 +263,12 @@ const inDeletedGroup = (
   { target }: ReconcileScope,
   { ref, link, member }: { ref: Ref; link: Link; member: Member },
 ): PlanEntry => ({
-  action: 'removeMember',
+  ...MEMBER_REMOVED,
   kind: 'Group',
   ref,
   platformId: link.id ?? null,
   name: String(link.core?.displayName ?? ref),
   member,
-  before: { member: true },
-  after: { member: false },
   effect: 'report',
   reason: `the group was deleted at the source${leftBy(target.policy)}`,
   attribution: { cause: 'source changed' },
@@ -272,12 +277,10 @@ const inDeletedGroup = (
 
 /** Returns an entry for an unmanaged group, which gives the person access too. `withNames` replaces the empty name of the member. */
 const unmanagedEntry = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
+  ...ONLY_TOLD,
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
   member: { ref, platformId: null, name: '' },
   before: { member: true },
   after: { member: true },
-  effect: 'report',
   reason,
-  attribution: { cause: 'none' },
-  basis: NO_BASIS,
 });

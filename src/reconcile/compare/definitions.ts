@@ -50,12 +50,9 @@ export function toTypeConflict(
 
 /** Returns the one conflict of an attribute that the platform defines with another type. */
 export const toDefinitionConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({
-  action: 'conflict',
   ...aboutDefinition(name),
-  after: null,
-  effect: 'report',
+  action: 'conflict',
   reason,
-  attribution: { cause: 'none' },
 });
 
 const NOT_DEFINED = 'the settings map it and the platform does not define it';
@@ -90,8 +87,8 @@ export async function definitionEntries(
   const definitions = faults.missing
     .sort((left, right) => (fold(left) < fold(right) ? -1 : 1))
     .map((name): PlanEntry => ({
-      action: 'defineAttribute',
       ...aboutDefinition(name),
+      action: 'defineAttribute',
       after: { name, type: mapping.types[name] ?? 'string' },
       effect: 'apply',
       ...(found.some((entry) => entry.attribute === name && isDrift(entry))

@@ -45,7 +45,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
 }
 
 /** Numbers of held and rejected changes of a resource. */
-export type DecidableCounts = Record<'held' | 'rejected', number>;
+type DecidableCounts = Record<'held' | 'rejected', number>;
 
 /** Returns how many of the done changes of each resource are held, and how many rejected. */
 export async function countDecidable(

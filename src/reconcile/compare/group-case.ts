@@ -65,8 +65,6 @@ export interface GroupCase {
 
 export interface GroupRules {
   policy: SyncPolicy;
-  /** Setting `groups.members`. */
-  members: 'owned' | 'authoritative';
   /** Time of the comparison, Unix milliseconds. */
   now: number;
 }

@@ -1,7 +1,6 @@
 // Finds and reads the group at the platform that has the name of a group without link.
-import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import { fold, nameInRecord, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
-import type { Resource } from '../../scim/index.ts';
 import type { ScanResult } from '../scope.ts';
 import { linkedText } from '../../sync/group/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
@@ -67,8 +66,8 @@ async function keeperOfName(
   holder: Ref | undefined,
 ): Promise<{ heldBy: Ref } | undefined> {
   const record = holder && (await directory.get('Group', parseRef(holder).id));
-  if (!holder || !record || record.damaged) return undefined;
-  const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+  const displayName = record && nameInRecord(record);
+  if (!holder || displayName === undefined) return undefined;
   return fold(target.mapping.groupName(displayName) ?? name) === fold(name) ? { heldBy: holder } : undefined;
 }
 

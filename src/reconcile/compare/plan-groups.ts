@@ -4,7 +4,15 @@ import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import { leaverTestOf } from '../../sync/group/left-members.ts';
-import { absenceOf, leftBy, ownCause, TAKEN_OUT, type PlanEntry } from '../entry.ts';
+import {
+  absenceOf,
+  MEMBER_ADDED,
+  leftBy,
+  ownCause,
+  MEMBER_REMOVED,
+  TAKEN_OUT,
+  type PlanEntry,
+} from '../entry.ts';
 import {
   isLeftByCreateOnly,
   groupFields,
@@ -40,10 +48,8 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
 const surplusThere = (group: GroupCase): PlanEntry[] =>
   (group.surplusThere ?? []).map((member) => ({
     ...groupFields(group, 'none', 'report'),
-    action: 'removeMember',
+    ...MEMBER_REMOVED,
     member,
-    before: { member: true },
-    after: { member: false },
     reason: `no member at the source; the adoption of the group leaves this membership: only a later reconcile that repairs, or scim-bridge sync ${group.ref} after the adoption, removes the membership`,
   }));
 
@@ -147,10 +153,8 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
           sign === MEMBERSHIP_SIGN.keptRemoval && !group.marked ? 'not applied' : 'source changed',
           policy.policy === 'sync' ? 'apply' : 'report',
         ),
-        action: 'removeMember',
+        ...MEMBER_REMOVED,
         member,
-        before: { member: true },
-        after: { member: false },
         reason: `no member at the source any more${leftBy(policy)}`,
       };
     }
@@ -167,10 +171,8 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
         isTakenOut && !isRefused ? 'platform changed' : 'source changed',
         waits ? 'report' : 'apply',
       ),
-      action: 'addMember',
+      ...MEMBER_ADDED,
       member,
-      before: { member: false },
-      after: { member: true },
       reason: `${isTakenOut ? TAKEN_OUT : 'member at the source'}${waits ?? ''}`,
     };
   });
@@ -196,7 +198,7 @@ function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
 
 /** Returns the entries of members that the platform lacks, and of members that only the platform has. */
 function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
-  const { policy, members } = rules;
+  const { policy } = rules;
   const { missing = [], gone, surplus = [] } = group.members ?? {};
   const isLeftAsItIs = isLeftByCreateOnly(group, rules);
   // `adopting`: the members of an adopted group are not complete yet, and `create-only` completes none.
@@ -212,10 +214,8 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       isUnwritten(member) ? 'not applied' : 'platform changed',
       isLeftAsItIs ? 'report' : 'apply',
     ),
-    action: 'addMember',
+    ...MEMBER_ADDED,
     member,
-    before: { member: false },
-    after: { member: true },
     reason: `${
       gone?.has(member.ref)
         ? 'member at the source, whose account is gone at the platform'
@@ -229,14 +229,14 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
     const didNotStick = isUnconfirmed(member);
     const cause = didNotStick ? 'write did not stick' : 'platform changed';
     const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);
-    const states = { member, before: { member: true } };
-    if (members === 'owned' && !isUnwrittenRemoval && !didNotStick) {
+    if (policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick) {
       const reason =
         'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
       return {
         ...common,
-        ...states,
         action: 'unmanaged',
+        member,
+        before: { member: true },
         after: { member: true },
         effect: 'report',
         reason,
@@ -246,9 +246,8 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
     const why = didNotStick ? '; the platform answered an earlier removal with success' : byOthers;
     return {
       ...common,
-      ...states,
-      action: 'removeMember',
-      after: { member: false },
+      ...MEMBER_REMOVED,
+      member,
       effect: policy.policy === 'sync' ? 'apply' : 'report',
       reason: `no member at the source${why}${leftBy(policy)}`,
     };

@@ -14,7 +14,7 @@ import type { Namesake } from './strangers.ts';
 import type { AdoptableAccount } from './user-case.ts';
 
 /** Attribute values of an account by name, and the number under which they are stored. */
-export interface NumberedValues {
+interface NumberedValues {
   account: string;
   /** Undefined: the platform does not have the number. */
   values: ReadonlyMap<string, unknown> | undefined;

@@ -4,9 +4,8 @@ import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { parseLink } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
+import { fold, nameInRecord, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
-import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { usersToVerify } from './desired-users.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
@@ -19,7 +18,7 @@ import { ownerOfName, readGroupNamesake } from './group-namesake.ts';
 import { readStoredMembers } from './stored-members.ts';
 import { type GroupStrangers, readLinkedGroup } from './group-namesake.ts';
 
-export interface VerifyGroupsOptions {
+interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
   withMembers: (ref: Ref) => boolean;
   /** True: only names matter, so the members are not read because of a hold either. */
@@ -68,7 +67,7 @@ async function lookAtEach(
 }
 
 /** `unwrittenSince` as in RunStore: Infinity unless the target has come back into the settings. */
-export type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
+type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
 
 /** Verifies one group. @returns undefined when the platform could not be read */
 async function verifyGroup(
@@ -78,11 +77,11 @@ async function verifyGroup(
   options: EachGroupOptions,
 ): Promise<VerifiedResource | undefined> {
   const { strangers, mostDone = Infinity } = options;
-  const { clock, drifts, target, members, outbox } = scan.scope;
+  const { clock, drifts, target, outbox } = scan.scope;
   const { ref, text, marked } = group;
   const link = parseLink(text);
   const { id } = parseRef(ref);
-  const wantedName = record && wantedNameOf(scan, record);
+  const wantedName = record && target.mapping.groupName(nameInRecord(record) ?? '');
   const isLeftOut = record !== undefined && wantedName === undefined;
   if (isLeftOut) {
     // The last sync has noted that the group is left out, or the pending one will.
@@ -104,7 +103,7 @@ async function verifyGroup(
   const { namesake, takenBy } = owner;
 
   const made = await findMadeChanges(scan, group, present, { signs, isRead, isDeleted, most: mostDone });
-  const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
+  const isAuthoritative = target.policy.groups.members === 'authoritative' && target.policy.policy === 'sync';
   // The members of the group that is to be adopted matter if the sync removes members, or adds only those whom it lacks.
   const needsNamesake =
     !link.adopting && (isAuthoritative || made.pending.some(({ sign }) => sign === MEMBERSHIP_SIGN.toAdd));
@@ -139,7 +138,7 @@ async function verifyGroup(
   };
   return {
     ref,
-    entries: groupEntries(groupCase, { policy: target.policy, members, now: clock.now() }),
+    entries: groupEntries(groupCase, { policy: target.policy, now: clock.now() }),
     version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
@@ -155,12 +154,6 @@ async function verifyGroup(
     ...(gone.length > 0 ? { confirmed: { ref, link: basis.link, users: gone } } : {}),
     ...(made.doneItems.length > 0 ? { done: { items: made.doneItems, basis, marked } } : {}),
   };
-}
-
-/** Returns the desired name of a group at the target; undefined: the settings leave the group out. */
-function wantedNameOf({ scope: { target } }: ScanResult, { text }: StoredRecord): string | undefined {
-  const { displayName } = JSON.parse(text) as Resource & { displayName: string };
-  return target.mapping.groupName(displayName);
 }
 
 /**

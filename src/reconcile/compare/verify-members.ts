@@ -282,9 +282,9 @@ export async function unmanagedMember(
   platformId: string,
   display: string,
 ): Promise<Member[]> {
-  const { members, target } = scan.scope;
+  const { target } = scan.scope;
   // Under `owned` nothing is removed, so the account is not read.
-  if (members === 'owned') return [{ ref: null, platformId, name: display }];
+  if (target.policy.groups.members === 'owned') return [{ ref: null, platformId, name: display }];
   const listed = (await scan.unmanagedAccounts)?.get(platformId);
   const account =
     listed === undefined

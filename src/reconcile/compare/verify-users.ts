@@ -12,7 +12,7 @@ import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
-import { isProtected, type PlanEntry } from '../entry.ts';
+import { isProtected, ONLY_TOLD, type PlanEntry } from '../entry.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
 import { takenElsewhereText } from './taken.ts';
@@ -24,7 +24,7 @@ import { usersToVerify, isReturning, isUnmappable, type UserToVerify } from './d
 import { takenId, findNamesake } from './namesake.ts';
 import type { Strangers } from './strangers.ts';
 
-export interface VerifyUsersOptions {
+interface VerifyUsersOptions {
   /** Returns whether the value list of a user is read, which costs one call. */
   withValues: (ref: Ref) => boolean;
   /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
@@ -189,15 +189,12 @@ type ConflictCase = Pick<UserCase, 'ref' | 'link' | 'basis'>;
 
 /** Returns a conflict entry, which needs an operator. */
 export const conflict = ({ ref, link, basis }: ConflictCase, reason: string): PlanEntry => ({
+  ...ONLY_TOLD,
   action: 'conflict',
   kind: 'User',
   ref,
   platformId: link.id ?? null,
   name: String(link.core?.userName ?? ''),
-  before: null,
-  after: null,
-  effect: 'report',
   reason,
-  attribution: { cause: 'none' },
   basis,
 });

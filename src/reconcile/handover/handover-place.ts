@@ -25,7 +25,7 @@ export interface HandoverPlace {
 }
 
 /** Why the handover folder was not found. */
-export interface HandoverProblem {
+interface HandoverProblem {
   kind: 'problem';
   /** A sentence for operators. */
   problem: string;

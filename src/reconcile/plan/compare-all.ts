@@ -2,9 +2,7 @@
 // may differ.
 import { isRepaired } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
-import { inPortions } from '../../directory/redis/portions.ts';
-import { createVisibility } from '../compare/compare.ts';
-import { listConsoleAccounts, searchConsoleAccounts } from '../compare/console-list.ts';
+import { readInPortions } from '../../directory/redis/portions.ts';
 import { countUnverified } from '../compare/look-again.ts';
 import { verifyGroups } from '../compare/verify-groups.ts';
 import { verifyUsers } from '../compare/verify-users.ts';
@@ -16,6 +14,7 @@ import { readOrphans, type Orphans } from '../scan/cover.ts';
 import { scanGroups, type GroupScan } from '../scan/scan-groups.ts';
 import { scanUsers } from '../scan/scan-users.ts';
 import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
+import { createNarrowScan } from './narrow-scan.ts';
 
 /**
  * Largest number of users of which a run that is not full reads the whole user list: as many pages as it compares users by their value
@@ -74,22 +73,14 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   const full = (options.full ?? false) || isRepaired(mappedBy);
   // Many users are compared by their number: some of them in each run, all of them in a full one.
   const isListCheap = full || (await scope.directory.count('User')) <= MOST_LISTED;
-  const { client } = scope.target;
-  const counts = { calls: 0, moved: 0 };
-  const findListedAccounts = listConsoleAccounts(client, counts);
+  const narrow = createNarrowScan(scope, options.signal);
   const scan: ScanResult = {
-    scope,
-    signal: options.signal,
-    visibility: createVisibility(),
-    counts,
-    unread: new Map(),
-    onProgress: options.onProgress ?? (() => undefined),
-    lost: new Set(),
+    ...narrow,
+    onProgress: options.onProgress ?? narrow.onProgress,
     isRepaired: isRepaired(mappedBy),
     hasMoved,
-    findConsoleAccounts: isListCheap ? findListedAccounts : searchConsoleAccounts(client, counts),
-    findListedAccounts,
-    remember: options.remember ?? (() => Promise.resolve()),
+    findConsoleAccounts: isListCheap ? narrow.findListedAccounts : narrow.findConsoleAccounts,
+    remember: options.remember ?? narrow.remember,
   };
   return { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full };
 }
@@ -152,10 +143,8 @@ async function verifySuspects(
     withValues: (ref: Ref) => withValues.has(ref) || users.valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
   };
-  const found: VerifiedResource[] = [];
-  for (const refs of inPortions([...users.suspects.keys(), ...users.unseen], VERIFIED_AT_ONCE))
-    found.push(...(await verifyUsers(scan, refs, options)));
-  return found;
+  const refs = [...users.suspects.keys(), ...users.unseen];
+  return readInPortions(refs, VERIFIED_AT_ONCE, (portion) => verifyUsers(scan, portion, options));
 }
 
 /**

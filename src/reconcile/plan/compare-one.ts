@@ -1,7 +1,7 @@
 // Compares one user or group with the platform; writes nothing.
 import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
-import { inPortions } from '../../directory/redis/portions.ts';
+import { readInPortions } from '../../directory/redis/portions.ts';
 import type { ObservedAccount } from '../compare/compare.ts';
 import { compareMemberships } from '../compare/compare-memberships.ts';
 import { groupsUnderOtherName } from '../compare/group-names.ts';
@@ -52,7 +52,7 @@ export interface ComparedOne {
   groupsLeftAlone?: readonly GroupOfAccount[];
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   signal: AbortSignal;
   /** Whether the members of a group are compared too; absent: they are. */
   members?: boolean;
@@ -152,14 +152,12 @@ async function compareGroup(
 /** Returns for each user whom the entries add to a group whether the user is out of scope (`isOut`). */
 async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
   const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
-  const found: VerifiedResource[] = [];
-  for (const portion of inPortions(users, PORTION)) {
+  return readInPortions(users, PORTION, async (portion) => {
     scan.signal.throwIfAborted();
     const observed = portion.map((ref) => ({ ref }));
-    for (const [ref, { wanted }] of await usersToVerify(scan.scope, observed))
-      found.push({ ref, entries: [], isOut: !wanted.inScope });
-  }
-  return found;
+    const found = await usersToVerify(scan.scope, observed);
+    return [...found].map(([ref, { wanted }]) => ({ ref, entries: [], isOut: !wanted.inScope }));
+  });
 }
 
 /** Returns the groups with a pending removal of the user. */

@@ -2,7 +2,7 @@
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { isProtected, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import { MEMBER_ADDED, isProtected, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
 import { asking } from '../compare/platform-reads.ts';
 
@@ -40,14 +40,12 @@ export function toFollower({ parent, group, user, link, name }: Following): Plan
   const isAnew = NEWLY_LINKED.has(parent.action);
   const how = parent.action === 'create' ? 'created' : isAnew ? 'linked anew' : 'managed again';
   return {
-    action: 'addMember',
+    ...MEMBER_ADDED,
     kind: 'Group',
     ref: group.ref,
     platformId: group.platformId,
     name: group.name,
     member: { ref: user, platformId: link.id ?? null, name },
-    before: { member: false },
-    after: { member: true },
     effect: refusal ? 'report' : 'apply',
     reason: `member at the source; ${why} is ${how}${waits}`,
     attribution: parent.attribution,

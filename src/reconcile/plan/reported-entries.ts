@@ -3,7 +3,7 @@ import { conditionText } from '../../directory/outbox/condition-text.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { fold, type Ref } from '../../directory/records.ts';
-import { NO_BASIS, type PlanEntry } from '../entry.ts';
+import { ONLY_TOLD, type PlanEntry } from '../entry.ts';
 import type { Restored } from '../tenant/restored.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
@@ -45,21 +45,18 @@ export async function blockedEntries(
     const isRenamed = ref.startsWith('User:') && wanted !== undefined && wanted !== name;
     return [
       {
+        ...ONLY_TOLD,
         action: 'conflict',
         kind: ref.startsWith('User:') ? 'User' : 'Group',
         ref,
         platformId: link.id ?? null,
         name,
-        before: isRenamed ? { userName: name } : null,
-        after: isRenamed ? { userName: wanted } : null,
-        effect: 'report',
+        ...(isRenamed && { before: { userName: name }, after: { userName: wanted } }),
         reason: done.includes(ref)
           ? `a dead letter: ${letterDoneText(ref)}`
           : condition
             ? `${condition.reason}: ${conditionText(condition, scope.outbox.settings)}`
             : 'Refused: see scim-bridge dead-letters list',
-        attribution: { cause: 'none' },
-        basis: NO_BASIS,
       },
     ];
   });
@@ -109,17 +106,13 @@ export function unmanagedEntries(
     [...strangers]
       .filter(([id, name]) => !taken.has(id) && !pushed.get(`${kind} ${fold(name)}`))
       .map(([platformId, name]) => ({
+        ...ONLY_TOLD,
         action: 'unmanaged',
         kind,
         ref: null,
         platformId,
         name,
-        before: null,
-        after: null,
-        effect: 'report',
         reason: pushed.has(`${kind} ${fold(name)}`) ? SAME_NAME : reason,
-        attribution: { cause: 'none' },
-        basis: NO_BASIS,
       }));
   return [...entriesOf('User', users.unmanaged), ...entriesOf('Group', groups.unmanaged)];
 }

@@ -3,14 +3,14 @@ import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
 import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import type { Ref } from '../../directory/records.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { EXTENSION } from '../../sync/diff.ts';
 import { isAccountOf } from '../../sync/calls/recognise.ts';
 import { desiredFromLink, differences, hasUnknownValue, printOf } from '../compare/compare.ts';
 import type { Cover } from './cover.ts';
 import { isDrift, isProtected, type PlanEntry } from '../entry.ts';
-import { dueDeletions } from './due-deletions.ts';
+import { deletionDue } from '../../sync/user/deletion-due.ts';
 import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from '../compare/plan-users.ts';
@@ -126,7 +126,10 @@ export async function compareUserPage(
     }
   });
   // A closed account equals its link, so no difference shows that its deletion is due by now, by other settings or after some days.
-  for (const ref of await dueDeletions(scan.scope, closed)) draft.suspects.set(ref, []);
+  const deletedAt = await scan.scope.drifts.deletionTimes(closed.map((ref) => parseRef(ref).id));
+  for (const [index, ref] of closed.entries())
+    if ((deletionDue(scan.scope.target.policy, deletedAt[index]) ?? Infinity) <= scan.scope.clock.now())
+      draft.suspects.set(ref, []);
   if (held.length > 0) await addWaitingValues(scan, draft, held);
   if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
   await scan.remember(equal);

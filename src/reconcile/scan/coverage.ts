@@ -6,7 +6,7 @@ import type { Kind, Ref } from '../../directory/records.ts';
 import type { CoverageOfKinds } from '../../directory/outbox/runs.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-export interface CoverageResult {
+interface CoverageResult {
   coverage: CoverageOfKinds;
   /** Lost resources: no sync of them is due, although one is needed. */
   lost: Ref[];

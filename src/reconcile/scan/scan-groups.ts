@@ -47,7 +47,7 @@ export interface GroupScan {
 }
 
 /** Which groups a run compares beyond those that changed. */
-export interface GroupChoice {
+interface GroupChoice {
   /** Compares every group, with its name mapped again, as after a change of the mapping. */
   mapsAll: boolean;
   /** Reads the members of all groups. */

@@ -6,7 +6,7 @@ import { backoffMs } from '../../support/backoff.ts';
 import type { Clock } from '../../support/sources.ts';
 import type { ListedPage, ProofKeeper } from './list-proof.ts';
 
-export interface ScanOptions {
+interface ScanOptions {
   clock: Clock;
   signal: AbortSignal;
   random: () => number;

@@ -32,11 +32,8 @@ export async function unmappedEntries({
   const applied = await appliedAttributes(links, target.name);
   const unmapped = [...applied].filter((name) => target.mapping.types[name] === undefined).sort();
   return unmapped.map((name) => ({
-    action: 'unmanaged',
     ...aboutDefinition(name),
-    after: null,
-    effect: 'report',
+    action: 'unmanaged',
     reason: UNMAPPED,
-    attribution: { cause: 'none' },
   }));
 }

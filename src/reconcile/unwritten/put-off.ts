@@ -18,7 +18,7 @@ export interface PutOff {
 }
 
 /** A change that the platform ignores, whose calls fail, or that waits for the name of a resource with a pending change. */
-export interface FailingChange {
+interface FailingChange {
   ref: Ref;
   /** userName or displayName at the platform; the id when none is known. */
   name: string;

@@ -6,7 +6,6 @@ import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
-import { inPortions } from '../../directory/redis/portions.ts';
 import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/group-case.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -15,7 +14,6 @@ import { keptBySettings } from './left-by-settings.ts';
 import { isLostValue } from './unmappable.ts';
 import {
   behindHeld,
-  REFS_AT_ONCE,
   waitingMemberships,
   waitingValues,
   type MembershipWait,
@@ -152,25 +150,21 @@ async function decidedChanges(
     const item = toDestruction(isRemoval ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
   });
+  const items = asked.map(({ item }) => item);
+  const [verdicts, closings, deletions] = await Promise.all([
+    guardStore.verdictsOn(items),
+    guardStore.verdictsOn(items.map(({ ref }) => ({ kind: 'deactivate', ref }))),
+    withHeldDeletion(guardStore, items),
+  ]);
   const decided: DecidedChange[] = [];
-  for (const portion of inPortions(asked, REFS_AT_ONCE)) {
-    const [verdicts, closings, deletions] = await Promise.all([
-      guardStore.verdictsOn(portion.map(({ item }) => item)),
-      guardStore.verdictsOn(portion.map(({ item: { ref } }) => ({ kind: 'deactivate', ref }))),
-      withHeldDeletion(
-        guardStore,
-        portion.map(({ item }) => item),
-      ),
-    ]);
-    for (const [index, { entry, item }] of portion.entries()) {
-      const closing = isOpenAccount(entry) ? closings[index] : undefined;
-      const verdict =
-        verdicts[index] ??
-        (deletions[index] ? 'held' : undefined) ??
-        (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
-        ((await keepsMember(outbox, item)) ? 'keptMember' : undefined);
-      if (verdict) decided.push({ entry, item, verdict });
-    }
+  for (const [index, { entry, item }] of asked.entries()) {
+    const closing = isOpenAccount(entry) ? closings[index] : undefined;
+    const verdict =
+      verdicts[index] ??
+      (deletions[index] ? 'held' : undefined) ??
+      (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
+      ((await keepsMember(outbox, item)) ? 'keptMember' : undefined);
+    if (verdict) decided.push({ entry, item, verdict });
   }
   return decided;
 }

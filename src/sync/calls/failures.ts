@@ -9,7 +9,7 @@ import {
 import { backoffMs } from '../../support/backoff.ts';
 
 /** `later`: retry; `pauseMs`: pause of all requests to the target, 0: none. `refused`: needs an operator. */
-export type FailureVerdict =
+type FailureVerdict =
   | { kind: 'later'; afterMs: number; pauseMs: number; message: string }
   | { kind: 'refused'; reason: string; message: string; status: number };
 

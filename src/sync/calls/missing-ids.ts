@@ -8,7 +8,7 @@ import { settledWithin } from '../../support/within.ts';
 import { readWholeList } from './whole-list.ts';
 
 /** `listed`: the list has the id. `unproven`: the list could not be read whole. `awaited`: the list is not read yet. */
-export type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
+type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
 
 export interface MissingIds {
   /**

@@ -196,7 +196,7 @@ export function createConcurrency(
   };
 }
 
-export interface CallSlots {
+interface CallSlots {
   /**
    * Runs `work` when a slot is free, in the order of the calls. With `ahead` it starts at once, even above the limit. It
    * still takes a slot, so other calls wait until the number of running ones is below the limit again.

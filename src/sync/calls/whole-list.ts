@@ -8,7 +8,7 @@ export const PAGE_SIZE = 500;
 const CONCURRENT_PAGES = 4;
 
 /** `unproven`: the list changed or contradicts itself. `tooLong`: more pages than `worthPages` allows. */
-export type WholeList = 'read' | 'unproven' | 'tooLong';
+type WholeList = 'read' | 'unproven' | 'tooLong';
 
 /**
  * Reads a list to a proven end. Consecutive pages overlap by one resource: a resource that vanishes from the list while it is read

@@ -12,7 +12,7 @@ import { isMadeGroup, preferMade, sendCreate, untilShown } from '../names/lost-c
 import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
 
 /** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. */
-export type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs;
+type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs;
 
 /**
  * Finds the platform's group by name and links it if the settings allow the adoption. Never creates one.

@@ -2,7 +2,7 @@
 import type { Link } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
-import { inPortions } from '../../directory/redis/portions.ts';
+import { readInPortions } from '../../directory/redis/portions.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
 import { mayBeActive } from '../user/account-state.ts';
@@ -26,10 +26,7 @@ type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | unde
 
 /** Returns for each user (id, or `@<platform id>` of an unmanaged member), in this order, the member to be removed, if any. */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
-  const all: MaybeLeaver[] = [];
-  for (const portion of inPortions(users, MEMBERS_PER_READ))
-    all.push(...(await toLeaversAtOnce(context, portion)));
-  return all;
+  return readInPortions(users, MEMBERS_PER_READ, (portion) => toLeaversAtOnce(context, portion));
 }
 
 /** Does the work of `toLeavers` for at most MEMBERS_PER_READ users. */

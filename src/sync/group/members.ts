@@ -6,12 +6,13 @@ import {
   type Readiness,
 } from '../../directory/outbox/pending-memberships.ts';
 import { fold, refOf } from '../../directory/records.ts';
-import { inPortions } from '../../directory/redis/portions.ts';
+import { inPortions, readInPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { permit, refuse } from '../gate.ts';
 import { MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
 import { throwIfRefused, writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
+import { removal } from '../names/succession.ts';
 import { WriteIgnored } from '../outcome.ts';
 
 /** Most members in one PATCH, and in one entry of the log. */
@@ -92,9 +93,9 @@ async function leaveSought({ outbox, work }: SyncContext, users: string[]): Prom
 
 /** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */
 export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
-  const ignored: Ignored = [];
-  for (const portion of inPortions(members, PORTION))
-    ignored.push(...(await writeMembers(context, MEMBERSHIP_SIGN.toRemove, portion)));
+  const ignored = await readInPortions(members, PORTION, (portion) =>
+    writeMembers(context, MEMBERSHIP_SIGN.toRemove, portion),
+  );
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
   return ignored;
 }
@@ -139,14 +140,9 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
 
 /** Returns those of the users whose removal from the group an operator rejected. */
 export async function rejectedAmong(context: SyncContext, users: string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const portion of inPortions(users, MEMBERS_PER_READ)) {
-    const rejected = await context.outbox.guardStore.areRejected(
-      portion.map((user) => ({ kind: 'removeMembers', ref: context.work.ref, subject: user })),
-    );
-    found.push(...portion.filter((_, index) => rejected[index]));
-  }
-  return found;
+  const { outbox, work } = context;
+  const rejected = await outbox.guardStore.areRejected(users.map((user) => removal(work.id, user)));
+  return users.filter((_, index) => rejected[index]);
 }
 
 /**
@@ -206,9 +202,11 @@ export async function addMembers(
   pending: PendingMembers,
 ): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
-  const states: Readiness[] = [];
-  for (const portion of inPortions(membersWithSign(pending, MEMBERSHIP_SIGN.toAdd), MEMBERS_PER_READ))
-    states.push(...(await outbox.readiness(portion)));
+  const states = await readInPortions(
+    membersWithSign(pending, MEMBERSHIP_SIGN.toAdd),
+    MEMBERS_PER_READ,
+    outbox.readiness,
+  );
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
   // After a refusal the sync ends blocked, so nothing would add the ready members later.

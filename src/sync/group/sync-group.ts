@@ -1,6 +1,6 @@
 // Syncs one group at one target. Only pending memberships of the outbox are written, so the cost depends on the changes and
 // not on the size of the group. The member list is never replaced (contract 12.5). directory/outbox/link.ts defines the flags of a link.
-import type { Resource } from '../../scim/index.ts';
+import { nameInRecord } from '../../directory/records.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { unlinkAbsent } from '../calls/absence.ts';
 import { isRecordLost, recordDamaged, recordLost } from '../condition.ts';
@@ -21,8 +21,8 @@ export async function syncGroup(context: SyncContext): Promise<SyncOutcome> {
   const { work, target } = context;
   if (isRecordLost(work)) return recordLost(context);
   if (!work.record) return dissolve(context);
-  if (work.record.damaged) return recordDamaged(context);
-  const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
+  const displayName = nameInRecord(work.record);
+  if (displayName === undefined) return recordDamaged(context);
   const name = target.mapping.groupName(displayName);
   if (name === undefined) return leaveGroupOut(context);
   try {

@@ -9,7 +9,7 @@ import type { Clock } from '../../support/sources.ts';
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
 /** How the definitions of the mapped attributes differ from the mapping. */
-export interface DefinitionFaults {
+interface DefinitionFaults {
   /** Attributes that the platform does not define. */
   missing: string[];
   /** Attributes that it defines with another type → the reason why they cannot be written. */

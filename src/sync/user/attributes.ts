@@ -14,7 +14,7 @@ import { refusedRemovals } from './refused-removals.ts';
 import { NEEDS_USER_LIST } from './user-list.ts';
 
 /** How the writing of attributes ended. */
-export type AttributeResult =
+type AttributeResult =
   | { kind: 'done' }
   /** All values are written except those whose removal the guard holds. */
   | { kind: 'held' }

@@ -11,7 +11,7 @@ import type { Why } from '../provisioning-writer.ts';
  * `replaceable`: the account is no administrator, or another one remains. `unknown`: the platform does not answer, and the
  * account was never seen as an administrator.
  */
-export type AdministratorState = 'replaceable' | 'last' | 'unknown';
+type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
 /** Remark in the log when a deactivation could not be checked. */
 export const UNCHECKED: Why = {

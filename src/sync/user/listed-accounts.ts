@@ -19,7 +19,7 @@ export const nameKey = (userName: string): string => `n${fold(userName)}`;
 export const externalIdKey = (externalId: string): string => `x${externalId}`;
 
 /** `unproven` and `tooLong`: there is no set of names (WholeList). */
-export type AccountList = { kind: 'read'; names: BloomFilter } | { kind: 'unproven' | 'tooLong' };
+type AccountList = { kind: 'read'; names: BloomFilter } | { kind: 'unproven' | 'tooLong' };
 
 /**
  * Reads the user list to a proven end (readWholeList).

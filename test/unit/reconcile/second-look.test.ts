@@ -61,7 +61,6 @@ function scopeOf(all: Person[], meddling: Meddling, atPlatform = all): Reconcile
     connection: 'idp',
     digest: 'd',
     rulesAgree: () => Promise.resolve(true),
-    members: 'owned',
     concurrency: 4,
     others: [],
     acts: { search: async function* () {} },
