@@ -1,5 +1,6 @@
 // Explains why a user or group is, or is not, as desired at each target. The facts come from Redis and from a read of the
 // platform.
+import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
 import { expiredSentence } from '../ops/approvals/approval-ids.ts';
@@ -230,7 +231,8 @@ function withoutMade(
   // More members may be pending than `related` describes. Of the others only the sign is known: `+`, `-` or `r` (pending
   // membership in docs/glossary.md).
   const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
-  const stateOfSign = (sign: string | undefined) => sign && (sign === '+' ? 'toAdd' : 'toRemove');
+  const stateOfSign = (sign: string | undefined) =>
+    sign && (sign === MEMBERSHIP_SIGN.toAdd ? 'toAdd' : 'toRemove');
   const made = pendingDone.map(
     (each) => described.get(each) ?? stateOfSign(pendingMemberships.get(parseRef(each).id)),
   );

@@ -1,4 +1,5 @@
 // Describes the account of a former record of a person who was hired again, while the guard holds a removal of that record.
+import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
 import { refsOf } from '../ops/approvals/held-change.ts';
@@ -38,7 +39,7 @@ export async function formerRecordText(
     ]);
     // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
     const left = [...pendingMemberships].flatMap(([group, sign]) =>
-      sign === '+' ? [] : [refOf('Group', group)],
+      sign === MEMBERSHIP_SIGN.toAdd ? [] : [refOf('Group', group)],
     );
     const groups = (await links.getMany(target.name, left)).map(({ core: group }, index) =>
       String(group?.displayName ?? left[index]),

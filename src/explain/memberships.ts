@@ -68,7 +68,7 @@ export async function membershipsOfUser(
     // A person rejected the removal or the deactivation of the account, or the user is protected.
     if (sign === MEMBERSHIP_SIGN.keptRemoval)
       return { ...other, state: 'toRemove', ...(removed ?? kept ?? PROTECTED) };
-    if (sign === '-') {
+    if (sign === MEMBERSHIP_SIGN.toRemove) {
       // A group that is not at the platform has no member to remove. The removal is left out if the source deleted the group, or
       // if the group waits behind a held change and no change of the person waits for the removal.
       const isDropped = name === undefined || (!mark && wasBehindHold(link));
@@ -98,8 +98,8 @@ export async function membershipsOfUser(
 }
 
 /**
- * Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. A group that the settings leave out has no pending
- * ones: its next sync ends their signs without a write.
+ * Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. A group that the settings leave out has no
+ * pending ones: its next sync ends their signs without a write.
  */
 export async function membershipsOfGroup(
   scope: ReconcileScope,
@@ -131,16 +131,18 @@ export async function membershipsOfGroup(
     const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
     return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
   });
-  const signs = isLeftOut ? [] : [...pendingMemberships, ...ended.map((user) => [user, '+'] as const)];
+  const signs = isLeftOut
+    ? []
+    : [...pendingMemberships, ...ended.map((user) => [user, MEMBERSHIP_SIGN.toAdd] as const)];
   const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
-  const leaving = pending.flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
+  const leaving = pending.flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]));
   const [names, unmanaged, stops, decisions, removals, links] = await Promise.all([
     readRecordNames(directory, refs),
     outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
     removalStops(
       scope,
-      refs.filter((_, index) => pending[index]?.[1] === '+'),
+      refs.filter((_, index) => pending[index]?.[1] === MEMBERSHIP_SIGN.toAdd),
     ),
     outbox.guardStore.decisionsOfMembers(leaving),
     outbox.guardStore.verdictsOn(pending.map(([user]) => removal(id, user))),
@@ -150,8 +152,9 @@ export async function membershipsOfGroup(
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const ref = refOf('User', user);
     const link = links[index] ?? {};
-    const outside = sign === '+' ? outsideOf(user) : undefined;
-    const because = sign === '+' ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
+    const outside = sign === MEMBERSHIP_SIGN.toAdd ? outsideOf(user) : undefined;
+    const because =
+      sign === MEMBERSHIP_SIGN.toAdd ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
     return {
       ref,
       name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user),
@@ -161,14 +164,16 @@ export async function membershipsOfGroup(
           ? REMOVAL[removals[index]]
           : PROTECTED
         : {}),
-      ...(sign === '-' && removals[index] === 'held' ? { because: REMOVAL.held.because } : {}),
+      ...(sign === MEMBERSHIP_SIGN.toRemove && removals[index] === 'held'
+        ? { because: REMOVAL.held.because }
+        : {}),
       ...movingOf(ref, stops.get(ref)),
       ...(decisionOf.get(user) === 'follows' ? FOLLOWING : {}),
       ...(decisionOf.get(user) === 'rejected' ? KEPT_WITH_ACCOUNT : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
     };
   });
-  const added = signs.filter(([, sign]) => sign === '+');
+  const added = signs.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);
   const members = {
     desired: users.length,
     leftOutByPolicy: 0,
@@ -227,7 +232,7 @@ const KEPT_WITH_ACCOUNT = {
 
 function stateOf(sign: PendingSign | undefined): MembershipState['state'] {
   if (sign === undefined) return 'applied';
-  return sign === '+' ? 'toAdd' : 'toRemove';
+  return sign === MEMBERSHIP_SIGN.toAdd ? 'toAdd' : 'toRemove';
 }
 
 /**

@@ -79,7 +79,8 @@ async function storeEnded(
   const { gate, link, outbox, work } = context;
   setCondition(context, outcome.condition);
   const isForgotten = outcome.kind === 'synced' && outcome.forget === true;
-  // The guard drops the changes of this resource that the sync would no longer make.
+  // The guard drops the changes of this resource that the sync would no longer make. Before `ack`, which ends the lease: another
+  // sync could then hold changes that are dropped here.
   if (work.held) {
     const refused = gate.refused.map(({ item }) => item);
     await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, unasked: gate.unasked });
@@ -118,8 +119,8 @@ async function storeBlocked(context: SyncContext, outcome: OutcomeOf<'blocked'>)
 }
 
 /**
- * Ends the held and approved changes of a resource without account or group, because there is nothing to take away: an approval would
- * write nothing. A rejection stays, so that no sync makes the rejected change after the resource is linked again.
+ * Ends the held and approved changes of a resource without account or group, because there is nothing to take away: an approval
+ * would write nothing. A rejection stays, so that no sync makes the rejected change after the resource is linked again.
  */
 async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void> {
   const { guard } = await outbox.resourceStatus(ref);

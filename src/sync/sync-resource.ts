@@ -1,4 +1,6 @@
-// Runs the sync of one resource at one target under a lease, which it keeps alive until the outcome is stored.
+// Runs the sync of one resource at one target under a lease, which it keeps alive until the outcome is stored: begin_sync.lua reads
+// the work, user/sync-user.ts or group/sync-group.ts writes the differences, calls/failed-call.ts converts an error to an outcome,
+// and store-outcome.ts ends the sync (ack_dirty.lua).
 import { ACCOUNT_NUMBER, forgetObserved } from '../directory/outbox/link.ts';
 import { LeaseLost } from '../directory/outbox/work.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';

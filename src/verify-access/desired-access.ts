@@ -1,4 +1,5 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
+import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { MemberDecision } from '../directory/guard/guard-store.ts';
 import { parseLink } from '../directory/outbox/link.ts';
@@ -25,7 +26,10 @@ export type DesiredAccess =
       groups: ExpectedGroup[];
       leaving: LeavingGroup[];
       closing?: 'held' | 'rejected' | undefined;
-      /** Values and groups that the account keeps when it is closed; absent: it keeps none, as the person is out of scope or deleted. */
+      /**
+       * Values and groups that the account keeps when it is closed; absent: it keeps none, as the person is out of scope or
+       * deleted.
+       */
       desired?: DesiredUser;
     }
   | {
@@ -124,7 +128,9 @@ async function leavingOf(
 ): Promise<LeavingGroup[]> {
   const { pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
   // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
-  const removals = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
+  const removals = [...pendingMemberships].flatMap(([group, sign]) =>
+    sign === MEMBERSHIP_SIGN.toAdd ? [] : [group],
+  );
   const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
   const [found, verdicts, [decision]] = await Promise.all([
     drifts.readLinks(leaving),

@@ -14,6 +14,11 @@
 --        | {"expired"}: the approval is too old | {"unknown"}: there is no such approval, or nothing of the rejection is left
 --        | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
+-- STEPS  1. Refuse: an earlier decision is not moved yet, or the approval has expired, or it or its first approval is another one.
+--        2. Count the changes of the list; without any, end.
+--        3. Store the decision. The approval of a whole list starts the window anew.
+--        4. Remove the oldest decisions, but no rejection in force.
+--        5. Note for guard_move.lua what to move; end the first approval; write the audit entry.
 -- NEEDS keys (clock, key, p), guard (guard_refusal), log (write_chained), numbers (next_number)
 local now = clock()
 -- What a decision still has to move; guard_move.lua ends it.

@@ -13,8 +13,8 @@ local of_kind = p.target .. ':deactivate'
 -- A user who is not stored was deleted at the source.
 local function decision(user)
   local stored, ref = redis.call('HGET', key('users'), user), 'User:' .. user
-  local is_leaver = not stored or parse_head(stored).state == 'inactive'
-  if not is_leaver then return 'stays' end
+  local should_be_closed = not stored or parse_head(stored).state == 'inactive'
+  if not should_be_closed then return 'stays' end
   local is_approval_open = serial and tonumber(expires) > now
   if is_approval_open then
     local place = tonumber(redis.call('ZSCORE', key('guardHeld', of_kind), ref) or 0)

@@ -1,12 +1,14 @@
 -- Carries out one portion of the last decision: moves changes from the held or rejected ones to the approved or rejected ones,
--- or, when a rejection is withdrawn, only out of the rejected ones. It marks their resources, so that the next sync acts by the
--- decision; after a withdrawal the guard judges the changes anew. A removal of a member that was rejected, or that was kept with
+-- or, when a rejection is withdrawn, only out of the rejected ones. A removal of a member that was rejected, or that was kept with
 -- the account of a deleted user (guard_leavers.lua), is pending again.
--- The last portion makes resources due that wait for a held change, stores how many changes were moved, and deletes
--- guardDeciding.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
 -- RETURN {"moved", 1 when more changes are to be moved, else 0}
+-- STEPS  1. Move the changes of this portion.
+--        2. Store the exception of each resource, after all moves, because it depends on the changes that are left. Mark the
+--           resource: the next sync acts by the decision, and after a withdrawal the guard judges the change anew.
+--        3. If the portion was full, end: the next call goes on.
+--        4. Make resources due that wait for a held change; store how many changes were moved; end the decision and the approval.
 -- NEEDS keys (DEACTIVATION, EDIT, key, p), decided_requests (request_of), exceptions (set_exception)
 -- NEEDS guard_exceptions (exception_of), guard_items (guard_close), kept_removals (resume_removals), marks (mark)
 -- NEEDS pending_groups (set_removal), put_off (make_put_off_due), signs (TO_REMOVE)
@@ -35,12 +37,14 @@ local function move(kind, item)
   elseif action == 'reject' then
     redis.call('ZADD', sets('guardRejected', kind), number, item)
   end
-  -- A rejected removal of a member is stored as a kept one (`r`). Its approval, or the end of the rejection, makes it pending again.
+  -- A rejected removal of a member is stored as a kept one (`r`). Its approval, or the end of the rejection, makes it pending
+  -- again.
   if source == 'guardRejected' and kind == 'removeMembers' then
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), TO_REMOVE)
   end
   if source == 'guardRejected' and kind == 'deactivate' then
-    -- The groups get a mark too: the sync of the user marks them only after the platform has closed the account, which it may refuse.
+    -- The groups get a mark too: the sync of the user marks them only after the platform has closed the account, which it may
+    -- refuse.
     for _, group in ipairs(resume_removals(p.target, string.match(ref, ':(.*)$'))) do priorities[group] = EDIT end
   end
   moved[kind] = (moved[kind] or 0) + 1

@@ -11,6 +11,10 @@
 -- RETURN {"judged", [allowed|held|heldAgain|rejected of each item]}; heldAgain: held anew, because an earlier approval or hold of
 --          the item has expired
 --        | {"counted", [items of each of `kinds` without an earlier verdict], held|rejected: verdict of an item, or ''}
+-- STEPS  1. Look up an earlier verdict on each item (`decided`), and count the others by kind (`undecided`).
+--        2. With `counting`, end.
+--        3. For each kind: all its undecided items fit into its allowance, or none (`fits`).
+--        4. Count the allowed items, and hold the others under the open approval or a new one.
 -- NEEDS keys (clock, key, p), exceptions (set_exception), guard_hold (hold, open_approval)
 local now = clock()
 -- The open approval: a hash with serial (changes held under it have larger places), opened, and expires.

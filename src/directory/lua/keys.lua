@@ -6,6 +6,7 @@
 --           their content; `key` builds a key.
 --   ARGV    for each call its named arguments as JSON (here `p`), then its texts (`texts`); calls.lua splits ARGV.
 --   RETURN  the possible replies; the first value of a reply says how the call ended.
+--   STEPS   what a longer script does, in this order; with the reason where the order matters
 --   NEEDS   names the parts, files of this folder, that are included in place of the line, and in brackets the names that the
 --           file uses of each. An indented NEEDS line stands inside a block that rarely runs (redis/script-texts.ts).
 -- Arguments that many scripts have:

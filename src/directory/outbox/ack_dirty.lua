@@ -18,6 +18,13 @@
 --        exceptionSince (time of its condition) }, then the text of the link (link.ts)
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
+-- STEPS  1. Write the log, also after a lost lease: the platform has the writes. End if the lease was lost.
+--        2. End lease and delivery; store the link and the exception.
+--        3. Mark or wake who waits for this sync: groups that wait for the decision about the account, heirs of the name.
+--        4. Set or end the alarm.
+--        5. If the resource was marked during the sync: make it due again.
+--        6. If the sync goes on later: keep the mark with that due time.
+--        7. Else remove the mark, and note a dead letter or a synced resource. `note_cleared` counts the marks that are left.
 -- NEEDS keys (BEHIND_HELD, BEHIND_REFUSED, clock, key, p, SPAN, texts), acked_link (store_link), exceptions (set_exception)
 -- NEEDS heirs (note_heir, wake_heirs), link_states (settled_state), links (clear_suspected_drift), load (note_cleared)
 -- NEEDS log (write_log), marks (dirty_score, enqueue, make_due), signs (TO_REMOVE), synced (name_synced)
@@ -77,7 +84,8 @@ if p.outcome == 'later' then
     redis.call('ZREM', key('accepted', p.target), p.ref)
     enqueue(p.target, p.ref, (p.isRefused and BEHIND_REFUSED or BEHIND_HELD) * SPAN + now + p.delayMs)
   else
-    -- If the sync of the holder ended during this one, it has woken its heirs before this one was among them, so this one is due now.
+    -- If the sync of the holder ended during this one, it has woken its heirs before this one was among them, so this one is due
+    -- now.
     local has_ended = p.awaitsMark and redis.call('HEXISTS', key('marks', p.target), p.holder) == 0
     make_due(p.target, p.ref, p.priority, has_ended and now or now + p.delayMs)
   end

@@ -16,6 +16,10 @@
 --      After 'unseen', 'sought' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the
 --      platform tells times of change
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
+-- STEPS  1. Write the log, also after a lost lease: the platform has the memberships. End if the lease was lost, else renew it.
+--        2. Note whether the next reconcile reads the members, and which additions were sent.
+--        3. For each user: clear or replace the sign, and then make due who waits for it: `end_removal` reads the signs that are
+--           left.
 -- NEEDS keys (clock, EDIT, key, p), log (write_log), marks (requeue)
 -- NEEDS pending_groups (end_decided_removal, end_removal, set_pending)
 -- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL), sought_account (is_account_sought), spread (call_with)

@@ -10,6 +10,8 @@
 --        priority }] }
 -- RETURN {"noted", for each drift applied, stale (record or link changed) or busy (a sync is running)} | {"fenced"}: another
 --        reconcile run has begun
+-- STEPS  of each drift (`note`): skip a changed or syncing ref; store the names; make additions and removals pending, and end the
+--        removals that are done; mark the ref. At the end close the approval if none of its changes is left.
 -- NEEDS keys (key, p), guard_items (guard_close), marks (mark, requeue)
 -- NEEDS pending_groups (end_decided_removal, set_pending, set_removal), signs (is_unmanaged, TO_ADD, TO_REMOVE)
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end

@@ -11,6 +11,9 @@
 --        held: 1 if the guard holds, approved or rejected a change of this ref, else 0;
 --        tombstone: JSON, of a deleted resource, or ''; suspectedDrift, observedDrift: as apply_drift.lua wrote them, or '';
 --        basis: of the record as it is now (lua/basis.lua)
+-- STEPS  1. End without a mark; while the target is stopped, or another sync holds the lease: make the ref due again, and end.
+--        2. Take the lease, and note the delivery as running.
+--        3. Read what the sync needs, in the same script: a later change gives the mark another generation.
 -- NEEDS keys (clock, key, p), basis (basis_of), groups (groups_of), marks (make_due, RUNNING), numbers (next_number)
 -- NEEDS stopped (is_stopped)
 -- `inflight`: refs that were delivered to the queue, by the time at which their job or worker counts as lost; `deliveries`:

@@ -4,6 +4,10 @@
 --        refs (absent: all; else only these are taken), leaseMs (time after which a delivery without a sync counts as lost),
 --        address (of the platform, lua/stopped.lua) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
+-- STEPS  1. Mark members of renamed groups, also on hold. End while the target is stopped.
+--        2. Mark resources whose alarm is due, so that step 4 takes them.
+--        3. Take lost deliveries, unless their resource was marked again: then step 4 takes it.
+--        4. Take due marks, the most urgent priority first.
 -- NEEDS keys (base, BEHIND_HELD, BEHIND_REFUSED, clock, DEACTIVATION, EDIT, key, p, SPAN), load (sample_load)
 -- NEEDS marks (make_due, mark_at), numbers (next_number), renamed (mark_renamed), stopped (is_stopped, note_first_address)
 -- If members of renamed groups are still to be marked afterwards, the message makes the relay call this script again.

@@ -1,4 +1,5 @@
-// Defines the link between a resource and its account or group at a target, with the applied values, and its stored text.
+// Defines the link between a resource and its account or group at a target, with the applied values, and its stored text. All its
+// fields are defined here: for each flag, what sets it and what removes it. Lua scripts read and write the stored text (`NAMES`).
 import type { Ref } from '../records.ts';
 import type { Condition } from './link-condition.ts';
 
@@ -21,23 +22,35 @@ export interface Link {
   account?: string;
   /** Whether the account was an administrator when it was last read. */
   isAdministrator?: boolean;
-  /** The create that was sent and has no stored answer; it is stored before the create is sent. */
+  /**
+   * The create that was sent and has no stored answer. Set before the create is sent (names/lost-create.ts); removed when the
+   * account or group is linked, when the answer shows that nothing was made, or when a leaver's account is not found.
+   */
   tried?: TriedCreate;
   /**
    * Set in a link without `id` if an account or group may exist that is this resource's. `id`: its platform id in the link that an
-   * operator ordered to forget; `core` has its names as they were. Without `id`, a restore may have lost the link: then `core` has
-   * the names at the source, and of a group the displayName before the mapping. Removed when the resource is linked again.
+   * operator ordered to forget (lua/forget_link.lua); `core` has its names as they were. Without `id`, a restore may have lost the
+   * link (note_may_exist.lua): then `core` has the names at the source, and of a group the displayName before the mapping. Removed
+   * when the resource is linked again.
    */
   mayExist?: { id?: string };
-  /** Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. */
+  /**
+   * Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. Removed when the
+   * resource is wanted again, or the platform refused the deletion.
+   */
   deleting?: boolean;
-  /** Created, and its values or members are not complete yet; the policy `create-only` may still write these. */
+  /**
+   * Set at the creation, until all values or members are written: the policy `create-only` writes to such an account or group only.
+   */
   isIncomplete?: boolean;
-  /** Adopted group whose members are not complete yet: a member who was there before needs no write and no log entry. */
+  /**
+   * Set at the adoption of a group, until all members are written or the settings leave the group out: a member who was there
+   * before needs no write and no log entry.
+   */
   adopting?: true;
   /**
-   * User whose memberships were all made pending again, and may be there already: a group reads its members before it adds
-   * the user, and logs only a member whom it lacked.
+   * Set when a departed user comes back and all memberships become pending again, which may be there already: a group reads its
+   * members before it adds the user, and logs only a member whom it lacked. Removed when no addition is pending.
    */
   rejoining?: true;
   /** Whether the bridge created the account or group, or adopted it. */
@@ -58,11 +71,14 @@ export interface Link {
   unsure?: string[];
   /** Values of unsure names that a comparison saw at the platform: the value before the next write. */
   observed?: Record<string, unknown>;
-  /** Generation up to which attributes are applied, so that memberships may be added. */
+  /**
+   * Generation of the mark whose sync has written the attributes: from then on groups may add the user (`readiness` of
+   * pending-memberships.ts). Removed at the end of that sync: without a mark the link is current.
+   */
   observedGeneration?: string;
   /**
-   * Whether the user or group left: deleted at the source, out of scope, or protected. All memberships are added again on
-   * return.
+   * Set when the user or group has left: deleted at the source, out of scope, or protected. Removed on return: all memberships are
+   * added again.
    */
   departed?: boolean;
   /**
@@ -72,7 +88,7 @@ export interface Link {
    * is no member at the source is removed.
    */
   leavers?: string[];
-  /** The account may be active although it should not be, because the policy of the target closes none. */
+  /** Set while the account may be active and should not be, because the policy of the target closes none. */
   leftOpen?: true;
   /**
    * Unix milliseconds since which the group waits for accounts of more members, to add them in one request; at most

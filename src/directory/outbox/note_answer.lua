@@ -12,6 +12,10 @@
 --        failures after which the count expires) }
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
+-- STEPS  1. A success closes the breaker and deletes the hash. While calls of another method were refused with 401 since their last
+--           success, the breaker closes, and the refusal stays in the hash. A late success (`is_late`) changes nothing.
+--        2. A failure is added to the hash; a 401 also with key and method.
+--        3. The breaker opens at the limit; after a failed probe the next probe is due later. A late failure does neither.
 -- NEEDS keys (clock, key, p)
 local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms, former_status =

@@ -13,8 +13,10 @@ export const MEMBERSHIP_SIGN = {
   /** Written, and shown by no answer or read yet; or of a user whose account is still to be found. */
   unconfirmedRemoval: 'u',
 } as const;
+/** Sign of an addition or a removal, which a sync writes. */
+export type WrittenSign = typeof MEMBERSHIP_SIGN.toAdd | typeof MEMBERSHIP_SIGN.toRemove;
 /** Sign of an addition, a removal or a kept removal. */
-export type PendingSign = '+' | '-' | typeof MEMBERSHIP_SIGN.keptRemoval;
+export type PendingSign = WrittenSign | typeof MEMBERSHIP_SIGN.keptRemoval;
 
 /** Returns whether a sign is that of an unconfirmed removal. */
 export const isUnconfirmed = (sign: string): boolean => sign === MEMBERSHIP_SIGN.unconfirmedRemoval;

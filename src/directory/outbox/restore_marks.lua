@@ -1,5 +1,5 @@
 -- Marks resources that are not synced and have no mark (it was lost, or the target is new), and schedules marks that are
--- neither in `dirty` nor in `inflight`. A leaver whose account may be open gets the highest priority.
+-- neither in `dirty` nor in `inflight`. A user whose account should be closed and may be open gets the highest priority.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], refs, request, priority (of the other refs) }
 -- RETURN {"restored", number of refs}
@@ -11,8 +11,8 @@ local function priority_of(ref)
   if kind ~= 'User' or not is_open(p.target, ref) then return p.priority end
   local stored = redis.call('HGET', key('users'), id)
   -- The fourth word of a record is its state (lua/heads.lua).
-  local is_leaver = not stored or string.match(stored, '^%d+ %d+ %d+ (%S+)') == 'inactive'
-  return is_leaver and DEACTIVATION or p.priority
+  local should_be_closed = not stored or string.match(stored, '^%d+ %d+ %d+ (%S+)') == 'inactive'
+  return should_be_closed and DEACTIVATION or p.priority
 end
 
 -- Marks a resource, or makes its mark due if nothing would deliver the mark (`stuck`, lua/link_states.lua).

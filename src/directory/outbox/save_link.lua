@@ -17,6 +17,12 @@
 --      log: about writes that were sent; linkLog: about the link, written only if it is saved
 -- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log | {"taken"}: the same, because another
 --        resource was linked to platformId since the sync looked; the lease ends, so that nothing of this sync is stored later
+-- STEPS  1. Write the log of writes, also after a lost lease. End if the lease was lost, or the platform id is taken.
+--        2. Renew the lease.
+--        3. Make unconfirmed removals pending again, before the new link is stored: `resume_unconfirmed` reads the old one.
+--        4. Store the link. Remove the former links of the account and their reverse links, and then store the new reverse link.
+--        5. Make memberships pending; for a new account, after the removals of the former one have ended.
+--        6. Make groups due that may add the user, by the additions that are pending after step 5.
 -- NEEDS keys (clock, EDIT, key, p, texts), forget_link (forget_link), groups (groups_of), guard_items (guard_close)
 -- NEEDS links (clear_suspected_drift, forget_print, ref_linked_to, unlink), log (write_log), marks (mark, mark_at)
 -- NEEDS pending_groups (end_decided_removal, set_pending, set_removal), resume_unconfirmed (resume_unconfirmed)

@@ -1,5 +1,6 @@
 // Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Each step is one script
 // that first checks the lease. Called by src/sync (create-context.ts, store-outcome.ts).
+import type { WrittenSign } from './pending-memberships.ts';
 import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
@@ -232,7 +233,7 @@ export function createWork(
    */
   async function ackMembers(
     work: DueWork,
-    sign: '+' | '-',
+    sign: WrittenSign,
     users: string[],
     ending?: 'kept' | 'unseen' | 'moot' | 'left' | 'sought',
   ): Promise<number> {

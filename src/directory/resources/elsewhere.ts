@@ -16,7 +16,7 @@ export interface Holder {
   /** Last written externalId. */
   externalId: string | undefined;
   /** Whether its source deactivated or deleted the person. */
-  isLeaver: boolean;
+  shouldBeClosed: boolean;
   /** Whether the link cannot be read; only the reverse link names the account or group. */
   isDamaged: boolean;
 }
@@ -71,7 +71,7 @@ export function createElsewhere(
         ref,
         name,
         externalId: externalId ? String(externalId) : undefined,
-        isLeaver: await isLeaver(keys, ref),
+        shouldBeClosed: await shouldBeClosed(keys, ref),
         isDamaged: link === undefined,
       };
     }
@@ -79,7 +79,7 @@ export function createElsewhere(
   }
 
   /** Returns whether the source deactivated or deleted a person; false if the record is lost or damaged. */
-  async function isLeaver(keys: Keyspace, ref: Ref): Promise<boolean> {
+  async function shouldBeClosed(keys: Keyspace, ref: Ref): Promise<boolean> {
     const { kind, id } = parseRef(ref);
     if (kind !== 'User') return false;
     const stored = await redis.hget(keys.key('users'), id);

@@ -1,4 +1,5 @@
 // Selects a part of an approval: by person, kind, cause, group or resource.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { unmanagedId } from '../../directory/member-names.ts';
@@ -12,8 +13,8 @@ export interface ChangeSelection {
   /** Resources, such as `User:3f…`. */
   refs?: readonly string[] | undefined;
   /**
-   * Names, addresses or ids; a change of the account or of a membership of the person fits. The userName or platform id of an unmanaged
-   * member selects its removal from groups.
+   * Names, addresses or ids; a change of the account or of a membership of the person fits. The userName or platform id of an
+   * unmanaged member selects its removal from groups.
    */
   persons?: readonly string[] | undefined;
   kinds?: readonly DestructiveKind[] | undefined;
@@ -108,8 +109,8 @@ async function namesAmong(state: DesiredState, given: readonly string[] = []): P
 }
 
 /**
- * Returns the unmanaged members (`@<platform id>`, src/directory/member-names.ts) that each text selects: by the userName that their
- * removal was judged with, or by the platform id. A text that selects none is left out.
+ * Returns the unmanaged members (`@<platform id>`, src/directory/member-names.ts) that each text selects: by the userName that
+ * their removal was judged with, or by the platform id. A text that selects none is left out.
  */
 async function unmanagedNamed(
   { outboxes }: DesiredState,
@@ -159,7 +160,7 @@ async function formerMembers(
   for (const group of groups) {
     const pending = await outboxes.get(target)?.pendingMembers(parseRef(group).id);
     // `+` is a membership that is still to be added; each other sign is a removal.
-    for (const [user, sign] of pending ?? []) if (sign !== '+') users.add(`User:${user}`);
+    for (const [user, sign] of pending ?? []) if (sign !== MEMBERSHIP_SIGN.toAdd) users.add(`User:${user}`);
   }
   return users;
 }

@@ -1,5 +1,6 @@
 // Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
 // dead letter. The link follows with the next sync that completes.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import {
   AWAITING_DECISION,
   isAwaitingDecision,
@@ -78,7 +79,7 @@ async function countUndecidedMembers(
   const isGroup = parseRef(ref).kind === 'Group';
   const leaving =
     isGroup && isAwaitingDecision(condition)
-      ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '+' ? [] : [user]))
+      ? [...pendingMemberships].flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]))
       : [];
   const decisions = await guardStore.decisionsOfMembers(leaving);
   return {

@@ -1,4 +1,5 @@
 // Forgets the links of one resource, by an order of an operator.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
@@ -75,9 +76,9 @@ export async function forgetLinks(
 }
 
 /**
- * Returns the id of the account or group that a resource without platform id may have (`mayExist`, `tried`); '': the id is not known.
- * Undefined: it has none, or the resource is stored and the order is not to leave the account, because a second order must not drop
- * what the first one kept.
+ * Returns the id of the account or group that a resource without platform id may have (`mayExist`, `tried`); '': the id is not
+ * known. Undefined: it has none, or the resource is stored and the order is not to leave the account, because a second order must
+ * not drop what the first one kept.
  */
 async function idOfLeft(
   { directory, links }: DesiredState,
@@ -121,7 +122,7 @@ async function whyNeeded(
       : 'The account may be active, although the person is inactive at the source';
   }
   // `+` adds a membership; every other sign takes one away (pending membership in docs/glossary.md).
-  const unwritten = [...pendingMemberships.values()].filter((sign) => sign !== '+');
+  const unwritten = [...pendingMemberships.values()].filter((sign) => sign !== MEMBERSHIP_SIGN.toAdd);
   const removals = unwritten.length + unconfirmedRemovals.length;
   return removals === 0
     ? undefined

@@ -33,7 +33,9 @@ export async function addLinks(
     const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
     if (!mayHaveAccount(link) && !isPending) continue;
     // Only an addition (`+`) says that the account is not in the group.
-    const leaving = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
+    const leaving = [...pendingMemberships].flatMap(([group, sign]) =>
+      sign === MEMBERSHIP_SIGN.toAdd ? [] : [group],
+    );
     const handovers = desired.handovers.get(target);
     const seen = await lookAt(target, { ...link, ...(id !== undefined && { id }) });
     accounts.push({

@@ -1,6 +1,6 @@
 // Lists the pending memberships of a person or group that the comparison of this resource alone does not show.
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, type PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
@@ -42,7 +42,7 @@ export async function membershipEntries(
   const shown = new Set(look.entries.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
   const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
     group: refOf('Group', id),
-    action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
+    action: sign === MEMBERSHIP_SIGN.toAdd ? ('addMember' as const) : ('removeMember' as const),
   }));
   const missing = entries.filter(({ group, action }) => !shown.has(`${action} ${group}`));
   const refs = missing.map(({ group }) => group);
@@ -119,8 +119,8 @@ const UNREAD = `; not read, as one of more than ${MOST_READ}: nothing is written
 /**
  * Returns the pending removals of accounts that nobody pushed. Returns none unless the settings are `groups.members: authoritative`
  * and the policy `sync`, because no other settings remove such accounts. Returns none either for a group that is created or deleted
- * as a whole. Members who are gone from the group at the platform are left out, and so are accounts that are gone or protected, as far
- * as they are read.
+ * as a whole. Members who are gone from the group at the platform are left out, and so are accounts that are gone or protected, as
+ * far as they are read.
  */
 async function foreignRemovals(
   scope: ReconcileScope,

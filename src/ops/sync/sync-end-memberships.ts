@@ -15,9 +15,9 @@ import type { FoundResource } from '../find.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
 
 /**
- * Adds to the end of a person that the guard holds a removal from a group, and that a membership is not written yet. Adds to the end
- * of a group that its members wait for a decision about their accounts. Nothing of the resource itself is left to write; the resource
- * differs until the decision or the write.
+ * Adds to the end of a person that the guard holds a removal from a group, and that a membership is not written yet. Adds to the
+ * end of a group that its members wait for a decision about their accounts. Nothing of the resource itself is left to write; the
+ * resource differs until the decision or the write.
  */
 export async function withWaiting(
   scope: ReconcileScope,
@@ -52,7 +52,9 @@ export async function withWaiting(
 async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
   const { outbox } = scope;
   const { pendingMemberships } = await outbox.resourceStatus(ref);
-  const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === '-' ? [refOf('Group', id)] : []));
+  const groups = [...pendingMemberships].flatMap(([id, sign]) =>
+    sign === MEMBERSHIP_SIGN.toRemove ? [refOf('Group', id)] : [],
+  );
   const [removals, deletions] = await Promise.all([
     outbox.guardStore.verdictsOn(groups.map((group) => removal(parseRef(group).id, parseRef(ref).id))),
     outbox.guardStore.verdictsOn(groups.map((group) => ({ kind: 'delete', ref: group }))),
@@ -90,7 +92,7 @@ async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Pro
   const signs = await outbox.pendingMembers(id);
   const members = await drifts.membersOf(id);
   return members.flatMap(({ user, link }) =>
-    signs.get(user) === '+' || link.id === undefined ? [refOf('User', user)] : [],
+    signs.get(user) === MEMBERSHIP_SIGN.toAdd || link.id === undefined ? [refOf('User', user)] : [],
   );
 }
 
@@ -130,9 +132,9 @@ async function withUnwrittenMemberships(
 }
 
 /**
- * Adds to the end of a person the groups that still have to be made or to get their names, also if the platform refused the name for
- * good: access goes by the name of a group. A group with its name may be marked for other members. Adds to the end of a group the
- * members whose account is not made anew.
+ * Adds to the end of a person the groups that still have to be made or to get their names, also if the platform refused the name
+ * for good: access goes by the name of a group. A group with its name may be marked for other members. Adds to the end of a group
+ * the members whose account is not made anew.
  * @param others these groups, or these members
  */
 export async function withUnwrittenOthers(

@@ -1,5 +1,10 @@
-// Handles a group that was deleted at the source: deletes the platform group, or removes its managed members, as policy and
-// guard allow.
+// Handles a group that was deleted at the source. Steps, in this order:
+// 1. Without a link: link the platform group that a create without answer made or a lost link led to.
+// 2. Under a policy that removes nothing: list the leaving members in the link, and end; the group stays.
+// 3. Delete a group that the bridge created; from an adopted one, or if a rejection keeps the group, remove the managed members.
+//    The guard decides about both. If a managed member stays, the group keeps its link, and the sync ends.
+// 4. End the pending memberships, and forget the link.
+// Flags of the link: directory/outbox/link.ts. `gate`: context.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { counted } from '../../support/counted.ts';
 import { isAbsent } from '../calls/absence.ts';

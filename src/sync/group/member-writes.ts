@@ -1,4 +1,5 @@
 // Writes portions of member changes to one group, and judges what the answer says about each member.
+import { MEMBERSHIP_SIGN, type WrittenSign } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { refOf } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
@@ -21,7 +22,9 @@ export interface LinkedMember {
 
 /** Number of members, refused one after another, after which a sync ends, because the platform seems to refuse them all. */
 const MOST_REFUSED = 8;
-/** Number of members whose accounts may be gone, at each of which they are judged, because the platform may refuse all members so. */
+/**
+ * Number of members whose accounts may be gone, at each of which they are judged, because the platform may refuse all members so.
+ */
 const MOST_UNJUDGED = 250;
 /** Number of links that are forgotten at the same time. */
 const FORGOTTEN_AT_ONCE = 16;
@@ -36,26 +39,29 @@ export type Ignored = string[];
 /**
  * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A removal whose answer
  * shows no members is stored as unconfirmed, until a reconcile reads the group. A refused PATCH is sent again in two halves,
- * until the refused member is found. Its refusal is kept for later (`refusedMembers` of the context), and the other members are written.
+ * until the refused member is found. Its refusal is kept for later (`refusedMembers` of the context), and the other members are
+ * written.
  * @param sign `+`: adds; `-`: removes
  * @returns a sentence about members that the platform did not add or remove
  * @throws an error of the platform that is not about a single member, the refusal of MOST_REFUSED members in a row, or LeaseLost
  */
 export async function writeMembers(
   context: SyncContext,
-  sign: '+' | '-',
+  sign: WrittenSign,
   pending: LinkedMember[],
 ): Promise<Ignored> {
   const { target, link, outbox, work } = context;
+  const isAddition = sign === MEMBERSHIP_SIGN.toAdd;
   // Leaves out additions that are no longer pending. `first`: users whose addition is sent for the first time.
-  const { members, first } =
-    sign === '+' ? await outbox.sendAdditions(work, pending) : { members: pending, first: [] };
+  const { members, first } = isAddition
+    ? await outbox.sendAdditions(work, pending)
+    : { members: pending, first: [] };
   if (members.length === 0) return [];
-  const operations = sign === '+' ? additions(members) : removals(members);
+  const operations = isAddition ? additions(members) : removals(members);
   try {
     let written: string[] = [];
     const answer = await context.write(
-      sign === '+' ? 'add members' : 'remove members',
+      isAddition ? 'add members' : 'remove members',
       () => target.client.groups.patch(platformIdOf(link), operations, context.call),
       async (group) => {
         const confirmed = new Set(await confirmedOf(context, sign, group, members));
@@ -74,7 +80,7 @@ export async function writeMembers(
     if (written.length === members.length) return [];
     const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
     return [
-      sign === '+'
+      isAddition
         ? `the platform answered success and left ${ignored} out`
         : `the platform answered success and kept ${ignored} in the group`,
     ];
@@ -126,11 +132,12 @@ const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
  */
 async function confirmedOf(
   { link, target, call, work }: SyncContext,
-  sign: '+' | '-',
+  sign: WrittenSign,
   answer: WireGroup | undefined,
   members: LinkedMember[],
 ): Promise<string[]> {
-  const isOfDeletedGroup = sign === '-' && work.record === undefined;
+  const isAddition = sign === MEMBERSHIP_SIGN.toAdd;
+  const isOfDeletedGroup = !isAddition && work.record === undefined;
   // A read without `members` shows an empty group.
   const group =
     answer?.members || !isOfDeletedGroup
@@ -141,8 +148,8 @@ async function confirmedOf(
   const written: string[] = [];
   for (const { user, platformId } of members) {
     const isWritten =
-      present.has(platformId) === (sign === '+') ||
-      contains(await target.client.users.get(platformId, call), group.id) === (sign === '+');
+      present.has(platformId) === isAddition ||
+      contains(await target.client.users.get(platformId, call), group.id) === isAddition;
     if (isWritten) written.push(user);
   }
   return written;

@@ -1,6 +1,7 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import {
+  type WrittenSign,
   MEMBERSHIP_SIGN,
   type PendingSign,
   type Readiness,
@@ -27,8 +28,9 @@ const COALESCE_LIMIT_MS = 3000;
 export type PendingMembers = Map<string, string>;
 
 /**
- * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
- * closed is decided with the account, so that held and rejected deactivations do not empty the groups.
+ * Removes members that the source no longer has, if the guard allows it. Not written are the removals that were rejected, of
+ * protected users, and of users without account (nothing to write) or whose account is still to be found. The removal of a user
+ * whose account is to be closed is decided with the account, so that held and rejected deactivations do not empty the groups.
  * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
  *   platform did not remove; `protectedCount`: number of protected members who stay although the source removed them;
  *   `soughtCount`: number of users who may stay, because the account that they may have was not found
@@ -60,7 +62,7 @@ export async function removeMembers(
   // A user without account is no member at the platform, so the removal has nothing to write.
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, unknown);
   // `kept`: the removals get the sign `r`. The first sync of the user after the protection makes them pending again.
-  const fresh = protectedUsers.filter((user) => pending.get(user) === '-');
+  const fresh = protectedUsers.filter((user) => pending.get(user) === MEMBERSHIP_SIGN.toRemove);
   if (fresh.length > 0) {
     context.provisioning.leftMembers(fresh, {
       reason: 'Protected',
@@ -80,8 +82,8 @@ export async function removeMembers(
 }
 
 /**
- * Handles users whose account is still to be found. The removals of those whose sync found none that it may link become unconfirmed:
- * the sync that links an account makes them pending again (save_link.lua). The removals of all others wait.
+ * Handles users whose account is still to be found. The removals of those whose sync found none that it may link become
+ * unconfirmed: the sync that links an account makes them pending again (save_link.lua). The removals of all others wait.
  * @returns number of users whose removal became unconfirmed
  */
 async function leaveSought({ outbox, work }: SyncContext, users: string[]): Promise<number> {
@@ -132,7 +134,7 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
   const stay = await rejectedAmong(context, leaving(pending));
   for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
   // Removals that were rejected since the last sync get the sign `r` (`kept`), so that nothing waits for them.
-  const fresh = stay.filter((user) => pending.get(user) === '-');
+  const fresh = stay.filter((user) => pending.get(user) === MEMBERSHIP_SIGN.toRemove);
   if (fresh.length > 0)
     await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
   return new Set(stay);
@@ -195,7 +197,8 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 /**
  * Adds members whose attributes are applied; other members mark this group when they are ready.
  * @returns `coalesceMs`: time to wait until a portion is full, 0 when the ready members were added; `underWay`:
- *   number of members that are not ready and whose sync is to come; `ignored`: sentences about members that the platform did not add
+ *   number of members that are not ready and whose sync is to come; `ignored`: sentences about members that the platform did not
+ *   add
  */
 export async function addMembers(
   context: SyncContext,
@@ -268,7 +271,7 @@ export const membersWithSign = (pending: PendingMembers, sign: PendingSign): str
 
 /** Returns the members whom the source removed: signs `-` and `r` (a read of pending members gives no `u`). */
 export const leaving = (pending: PendingMembers): string[] =>
-  [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
+  [...pending].filter(([, each]) => each !== MEMBERSHIP_SIGN.toAdd).map(([user]) => user);
 
 /**
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
@@ -280,7 +283,7 @@ export const leaving = (pending: PendingMembers): string[] =>
 export async function dropPendingMembers(
   context: SyncContext,
   pending: PendingMembers,
-  { only, ending }: { only?: '+' | '-'; ending?: 'left' } = {},
+  { only, ending }: { only?: WrittenSign; ending?: 'left' } = {},
 ): Promise<void> {
   for (const sign of [MEMBERSHIP_SIGN.toAdd, MEMBERSHIP_SIGN.toRemove]) {
     if (only !== undefined && sign !== only) continue;

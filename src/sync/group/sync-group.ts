@@ -1,5 +1,14 @@
 // Syncs one group at one target. Only pending memberships of the outbox are written, so the cost depends on the changes and
-// not on the size of the group. The member list is never replaced (contract 12.5). directory/outbox/link.ts defines the flags of a link.
+// not on the size of the group. The member list is never replaced (contract 12.5). Steps of a group in scope (of a deleted one:
+// dissolve-group.ts), in this order:
+// 1. Find, adopt or create the group.
+// 2. After a time out of scope, or without removals: compare all members anew (left-members.ts).
+// 3. Remove members (policy `sync`): before the name, so that a refused rename keeps no member in the group.
+// 4. Rename the group.
+// 5. Under other policies: list the leaving members in the link, and drop their removals.
+// 6. Add the members who are ready. If few are, wait shortly for more.
+// 7. Report what the platform refused or ignored: last, so that all other members are written.
+// Under `create-only` the sync of a complete group ends after step 2. Flags of the link: directory/outbox/link.ts.
 import { nameInRecord } from '../../directory/records.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { unlinkAbsent } from '../calls/absence.ts';
@@ -44,10 +53,7 @@ async function leaveGroupOut(context: SyncContext): Promise<SyncOutcome> {
   return unfinished ?? { kind: 'synced', writes: context.writes };
 }
 
-/**
- * Syncs a group in scope: link, removals of members, name, additions of members. Removals come before the name, so that a refused
- * rename does not keep a member in the group.
- */
+/** Syncs a group in scope, in the steps of the header. */
 async function syncInScope(context: SyncContext, name: string): Promise<SyncOutcome> {
   const { link, target } = context;
   const { policy } = target.policy;

@@ -44,8 +44,8 @@ export async function linkedTwice(context: SyncContext): Promise<NotOurs | undef
   const holder = await links.elsewhere.holderOf(target.name, work.kind, link.id);
   if (!holder) return undefined;
   const { record, deletedAt } = work;
-  const isLeaver = record ? isInactive(record) : deletedAt !== undefined;
-  if (work.kind === 'User' && isLeaver && holder.isLeaver && mayBeActive(link)) return undefined;
+  const isInactiveHere = record ? isInactive(record) : deletedAt !== undefined;
+  if (work.kind === 'User' && isInactiveHere && holder.shouldBeClosed && mayBeActive(link)) return undefined;
   const what = work.kind === 'User' ? 'account' : 'group';
   const message =
     `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +

@@ -1,4 +1,10 @@
-// Handles a user who was deleted at the source or is out of scope: closes the account, and deletes it when that is due.
+// Handles a user who was deleted at the source or is out of scope. Steps, in this order:
+// 1. Without a link: link the account that a create without answer made or a lost link led to. If there is none, end.
+// 2. Make kept removals pending again, unless the deactivation of a deleted user is rejected.
+// 3. Under the policy `sync`: close the account. If the guard does not allow it, the account stays open, and the sync ends.
+// 4. Make kept removals pending again, whatever was rejected before.
+// 5. Delete the account if that is due. Else free its name for others, and set an alarm for the deletion.
+// Flags of the link: directory/outbox/link.ts. `gate`: context.ts.
 import { platformIdOf, type TriedCreate } from '../../directory/outbox/link.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { isAbsent } from '../calls/absence.ts';
