@@ -1,7 +1,5 @@
 // Builds the admin API.
 import { printableConfig } from '../config/redact.ts';
-import { configWarnings } from '../config/warnings.ts';
-import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { createHistoryStore } from '../directory/history/history-store.ts';
@@ -11,12 +9,10 @@ import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
-import { checkEverything } from '../ops/doctor/check-everything.ts';
-import { dataFindings } from '../ops/doctor/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
-import { buildNextReconcile, digestsOf, unlistedOf } from './open.ts';
+import { buildNextReconcile, digestsOf, runChecks, unlistedOf } from './open.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
@@ -55,18 +51,6 @@ export function buildAdmin(
   const notices = buildNoticeOperations(parts, states);
   const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
   const breakers = new Map([...targets].map(([name, { breaker }]) => [name, breaker]));
-  const { durability } = config.redis;
-  const store = {
-    health: () => checkStore(redis, { durability }),
-    facts: () => readStoreFacts(redis, () => clock.now()),
-  };
-  const data = () => dataFindings({ states, readFleet, notices, tokensOf, clock });
-  const check = (signal: AbortSignal) =>
-    checkEverything(
-      { store, data, clock, breakers, states },
-      { targets: Object.values(config.targets), warnings: configWarnings(config) },
-      signal,
-    );
   const admin = createAdmin(
     {
       ...parts,
@@ -91,7 +75,8 @@ export function buildAdmin(
       },
       // Address and key of each target, for calls of the platform.
       addresses: config.targets,
-      check,
+      check: (signal) =>
+        runChecks(parts, { clock, breakers, states, readFleet, notices }, { signal, withLastProof: true }),
       tokensOf,
       settings: () => printableConfig(config),
       compileTried: buildCompileTried(parts),

@@ -1,5 +1,6 @@
 // Opens the parts of the service for commands, without HTTP server and scheduler.
 import type { Config } from '../config/schema.ts';
+import { configWarnings } from '../config/warnings.ts';
 import { isCalledOtherwise } from '../directory/fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
 import { callerPrint, createBreaker } from '../directory/outbox/breaker.ts';
@@ -7,6 +8,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
 import { createDataVersion, createRestoreLease } from '../directory/fleet/data-version.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
+import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
 import { planDigest } from '../reconcile/tenant/digest.ts';
 import { nextRunOf } from '../reconcile/apply/expected-gap.ts';
 import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
@@ -16,6 +18,9 @@ import { createReleasers } from '../support/releasers.ts';
 import type { Target } from '../sync/target.ts';
 import { unlistedAttributes } from '../sync/diff.ts';
 import { compileMapping } from '../sync/mapping/mapping.ts';
+import { checkEverything, type CheckDeps } from '../ops/doctor/check-everything.ts';
+import type { DoctorFinding } from '../ops/doctor/doctor-finding.ts';
+import { dataFindings, storedFindings, type StoredSubject } from '../ops/doctor/stored-findings.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
 import { connectCommand } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
@@ -23,7 +28,7 @@ import { buildFleetReader } from './fleet.ts';
 import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
-import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
+import { scriptsOn, type AppDeps, type Parts, type Store } from './parts.ts';
 import { buildFormerState, buildStates, buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
 
 /** Opens desired states and breakers without platform clients, for commands that only read or mark in Redis. */
@@ -96,6 +101,25 @@ export const unlistedOf = ({ targets }: Config): Map<string, Set<string>> =>
  */
 export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nextRunOf> =>
   nextRunOf(reconcile.schedule ?? reconcile.expectedSchedule, reconcile.timezone);
+
+/**
+ * Runs the checks of doctor, for the command and the admin API.
+ * @param options.withLastProof whether the last comparison of derived data is reported
+ */
+export function runChecks(
+  { config, redis }: Pick<Store, 'config' | 'redis'>,
+  deps: CheckDeps & Omit<StoredSubject, 'tokensOf'>,
+  { signal, withLastProof }: { signal: AbortSignal; withLastProof: boolean },
+): Promise<DoctorFinding[]> {
+  const store = {
+    health: () => checkStore(redis, { durability: config.redis.durability }),
+    facts: () => readStoreFacts(redis, () => deps.clock.now()),
+  };
+  const subject = { ...deps, tokensOf: (name: string) => config.connections[name]?.tokens ?? [] };
+  const data = () => (withLastProof ? dataFindings(subject) : storedFindings(subject));
+  const settings = { targets: Object.values(config.targets), warnings: configWarnings(config) };
+  return checkEverything({ ...deps, store, data }, settings, signal);
+}
 
 interface OpenedScopes {
   scopes: ScheduledScope[];

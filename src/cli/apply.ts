@@ -3,7 +3,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { applySaved } from '../reconcile/apply/apply-saved.ts';
-import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
@@ -19,7 +18,7 @@ import { printPlans } from './plan.ts';
 import { unreadable } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
 import { complainUnapplied, exitCodeOf, printReport } from './run-report.ts';
-import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
+import { atTarget, withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 
 interface ApplyFlags extends OperatorFlags, DeadlineFlags {
   yes?: boolean;
@@ -102,34 +101,18 @@ function sizeOf(file: string): number {
  */
 async function reviewAll(
   plans: Plan[],
-  { scopes, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<{ reviewed: Reviewed[]; stale: string[] }> {
   // The scopes of all plans are looked up before the first read of the platform.
-  const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, scopes) }));
+  const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, context.scopes) }));
   const reviewed: Reviewed[] = [];
   const stale: string[] = [];
   for (const { plan, each } of pairs) {
-    const review = await reviewOf(plan, each, signal);
+    const review = await atTarget(each, context, (answering) => reviewPlan(each.scope, plan, answering));
     stale.push(...(review?.stale.map((entry) => staleText(entry, review)) ?? [OTHER_RULES]));
     if (review) reviewed.push({ review, each });
   }
   return { reviewed, stale };
-}
-
-/** Compares a saved plan with the present state. @returns undefined when it was made with other mapping rules */
-async function reviewOf(
-  plan: Plan,
-  { name, scope }: SelectedScope,
-  signal: AbortSignal,
-): Promise<PlanReview | undefined> {
-  if (plan.mapping !== scope.digest) return undefined;
-  // `answering` aborts when the target does not answer; `waiting` tells of a long wait for the rate limit.
-  return whileAnswering(
-    scope,
-    signal,
-    (answering) => reviewPlan(scope, plan, answering),
-    (waiting) => complain(`${name}: ${waiting}`),
-  );
 }
 
 /** Returns a stale entry in words, with the reason if the platform has refused the change. */
@@ -193,20 +176,21 @@ const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.
 
 async function applyOne(
   review: PlanReview,
-  { name, scope, guard }: SelectedScope,
-  { signal, deps }: CommandContext,
+  each: SelectedScope,
+  context: CommandContext,
   flags: ApplyFlags,
   cli: Cli,
 ): Promise<RunReport> {
+  const { name, scope, guard } = each;
   const progress = createProgressLine(name);
-  const report = await whileAnswering(
-    scope,
-    signal,
+  const report = await atTarget(
+    each,
+    context,
     (answering) =>
       applySaved(scope, review, {
         guard,
         signal: answering,
-        logger: deps.logger,
+        logger: context.deps.logger,
         orderedBy: actorOf(cli, flags),
         syncsItself: true,
         onProgress: progress.show,

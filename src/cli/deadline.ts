@@ -1,13 +1,12 @@
 // Reads the option --deadline, the longest duration of a command.
 import type { Command } from 'commander';
+import { parseDuration } from '../config/forms.ts';
 
 export interface DeadlineFlags {
   /** As typed, such as `90s`. */
   deadline?: string;
 }
 
-/** Milliseconds of each unit. */
-const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 /** Longest timer of Node.js, milliseconds. */
 const MAX_MS = 2 ** 31 - 1;
 
@@ -20,10 +19,8 @@ export const withDeadline = (command: Command): Command =>
 /** Returns milliseconds; undefined without the option. @throws Error unless it is a number above 0, with a unit or in seconds */
 export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
   if (deadline === undefined) return undefined;
-  const [, number, unit = 's'] = /^(\d{1,9})([smh])?$/.exec(deadline) ?? [];
-  // NaN for a text of another form; a number without a unit counts as seconds.
-  const ms = Number(number) * (UNITS[unit] ?? NaN);
-  if (!(ms > 0 && ms <= MAX_MS))
+  const ms = parseDuration(/^\d+$/.test(deadline) ? `${deadline}s` : deadline);
+  if (ms === undefined || ms > MAX_MS)
     throw new Error('--deadline is a number with s, m or h above 0, such as 90s, 10m or 2h.');
   return ms;
 }

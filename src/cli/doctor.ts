@@ -1,15 +1,11 @@
 // Defines the command doctor, which checks Redis, targets, clocks, settings and derived data.
 import type { Command } from 'commander';
-import { openDesiredStates } from '../app/open.ts';
+import { openDesiredStates, runChecks } from '../app/open.ts';
 import { untilReady } from '../directory/redis/connection.ts';
-import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
-import { checkEverything } from '../ops/doctor/check-everything.ts';
-import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import { orUnmade, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { proofFindings } from '../ops/doctor/proof-findings.ts';
 import { prove, type ProofProgress } from '../ops/doctor/prove.ts';
-import { dataFindings, storedFindings } from '../ops/doctor/stored-findings.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -56,25 +52,12 @@ const line = ({ area, level, message, advice }: DoctorFinding): string =>
 
 /** Makes all checks but the comparison of derived data. @param withLastProof whether the last comparison is reported */
 async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
-  const { redis, checkData, states, breakers, readFleet, notices } = openDesiredStates(config);
-  const { durability } = config.redis;
+  const { redis, checkData, ...opened } = openDesiredStates(config);
   try {
     await untilReady(redis, REDIS_WAIT_MS);
     await checkData();
-    const store = {
-      health: () => checkStore(redis, { durability }),
-      facts: () => readStoreFacts(redis, () => systemClock.now()),
-    };
-    const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
-    const subject = { states, readFleet, notices, tokensOf, clock: systemClock };
-    const data = () => (withLastProof ? dataFindings(subject) : storedFindings(subject));
-    const targets = Object.values(config.targets);
-    const settings = { targets, warnings: configWarnings(config) };
-    return await checkEverything(
-      { store, data, breakers, states, clock: systemClock },
-      settings,
-      new AbortController().signal,
-    );
+    const { signal } = new AbortController();
+    return await runChecks({ config, redis }, { ...opened, clock: systemClock }, { signal, withLastProof });
   } finally {
     redis.disconnect();
   }

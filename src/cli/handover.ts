@@ -1,6 +1,5 @@
 // Defines the command handover, which lists the moved items of closed accounts and moves them back.
 import type { Command } from 'commander';
-import { whileAnswering } from '../reconcile/while-answering.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { findHandovers, type ListedHandover, listHandovers, undoHandover } from '../ops/handover.ts';
 import { counted, total } from '../support/counted.ts';
@@ -9,7 +8,7 @@ import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
 import { UnknownResource } from './resources.ts';
-import { withScopes } from './scopes.ts';
+import { atTarget, withScopes } from './scopes.ts';
 import { withStore } from './store.ts';
 
 interface Flags extends OperatorFlags {
@@ -54,8 +53,8 @@ export function handoverCommand(program: Command, cli: Cli): void {
 async function undo(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const options = { target: flags.target };
   const config = readConfig(command, cli);
-  await withScopes(config, options, async ({ scopes: chosen, signal, deps }) => {
-    const scopes = chosen.map(({ scope }) => scope);
+  await withScopes(config, options, async (context) => {
+    const scopes = context.scopes.map(({ scope }) => scope);
     const { isKnown, found } = await findHandovers(scopes, connectionsOf(scopes), text);
     if (!isKnown) throw new UnknownResource(text, { config, target: flags.target, isPerson: true });
     if (found.length === 0)
@@ -66,15 +65,15 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
     });
     const undone = [];
     for (const each of found) {
-      const order = { actor: actorOf(cli, flags), logger: deps.logger, id: deps.ids.request() };
-      // `answering` aborts when the target does not answer; `waiting` tells of a long wait for the rate limit.
+      const order = {
+        actor: actorOf(cli, flags),
+        logger: context.deps.logger,
+        id: context.deps.ids.request(),
+      };
+      const { scope } = each;
+      const at = { scope, name: `${scope.connection} → ${scope.target.name}` };
       undone.push(
-        await whileAnswering(
-          each.scope,
-          signal,
-          (answering) => undoHandover(each, { ...order, signal: answering }),
-          (waiting) => complain(`${each.scope.connection} → ${each.scope.target.name}: ${waiting}`),
-        ),
+        await atTarget(at, context, (answering) => undoHandover(each, { ...order, signal: answering })),
       );
     }
     if (flags.json) sayJson(undone);

@@ -3,7 +3,7 @@ import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
 import { findRemoved, keepRemoved, notRemovedText } from '../ops/links/removed-targets.ts';
-import { findForOrder, toSearched } from '../ops/find.ts';
+import { toSearched } from '../ops/find.ts';
 import {
   type LinkRow,
   type LinkSources,
@@ -17,7 +17,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes } from './scopes.ts';
-import { requireKnown, UnknownResource } from './resources.ts';
+import { findMeant, requireKnown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
 import { visible } from '../support/visible.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';
@@ -114,10 +114,7 @@ async function forget(text: string, flags: Flags, command: Command, cli: Cli): P
   const config = readConfig(command, cli);
   requireKnown(config, flags);
   await withStore(config, async (states) => {
-    const found = await findForOrder(toSearched(states), text);
-    if (found.length === 0) throw new UnknownResource(text, { config });
-    if (new Set(found.map(({ ref }) => ref)).size > 1)
-      throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
+    const found = await findMeant(toSearched(states), text, { config });
     const leaveAccount = flags.leaveAccount ?? false;
     const isPushed = found.some(({ record }) => record !== undefined);
     const forgotten = await Promise.all(

@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import { reconcile } from '../reconcile/apply/run.ts';
 import { failedReport, TargetSilent } from '../reconcile/target-silent.ts';
-import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, writesIn } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -11,7 +10,7 @@ import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { agrees, carryOutQuestion, isAskable, NEEDS_YES } from './confirm.ts';
 import { complainUnapplied, exitCodeOf, printReport } from './run-report.ts';
 import { complainLostData } from './lost-data.ts';
-import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
+import { atTarget, withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
@@ -57,18 +56,19 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 
 /** Reconciles one target and prints the report. A target that does not answer gives a failed report. */
 async function reconcileOne(
-  { name, scope, guard, readTrail }: SelectedScope,
-  { signal, deps }: CommandContext,
+  each: SelectedScope,
+  context: CommandContext,
   flags: ReconcileFlags,
   cli: Cli,
   isDataLost: boolean,
 ): Promise<RunReport> {
+  const { name, scope, guard, readTrail } = each;
+  const { deps } = context;
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
-  // `answering` aborts when the target does not answer; then `whileAnswering` throws TargetSilent.
-  const result = await whileAnswering(
-    scope,
-    signal,
+  const result = await atTarget(
+    each,
+    context,
     (answering) =>
       reconcile(scope, {
         id: deps.ids.request(),

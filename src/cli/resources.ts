@@ -1,6 +1,7 @@
 // Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { findForOrder, type FoundResource, type Searched } from '../ops/find.ts';
 import { type LinkRow, showLinks } from '../ops/links/link-rows.ts';
 import { backupText, readRestored } from '../reconcile/tenant/restored.ts';
 import { lostDataText } from './lost-data.ts';
@@ -38,6 +39,22 @@ export class UnknownResource extends Error {
     this.text = text;
     this.place = place;
   }
+}
+
+/**
+ * Returns the resource that an order means by `text`, once for each connection that pushed it under this ref.
+ * @throws UnknownResource; Error with the refs if the text means several resources
+ */
+export async function findMeant(
+  searched: readonly Searched[],
+  text: string,
+  place: SearchedPlace,
+): Promise<FoundResource[]> {
+  const found = await findForOrder(searched, text);
+  if (found.length === 0) throw new UnknownResource(text, place);
+  if (new Set(found.map(({ ref }) => ref)).size === 1) return found;
+  const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');
+  throw new Error(`${text} means more than one; name it by its ref: ${all}.`);
 }
 
 /** Returns where the name was searched, why nothing may have it, and which commands know further names. */

@@ -6,6 +6,8 @@ import { openScopes } from '../app/open.ts';
 import type { AppDeps } from '../app/parts.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
+import { whileAnswering } from '../reconcile/while-answering.ts';
+import { complain } from './output.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 
 export interface SelectedScope extends ScheduledScope {
@@ -22,6 +24,18 @@ export interface CommandContext extends Omit<Opened, 'scopes' | 'stop'> {
   signal: AbortSignal;
   deps: AppDeps;
 }
+
+/**
+ * Runs `run` with a signal that aborts when the target does not answer.
+ * @param tell called with a sentence about a long wait for the rate limit; default: it is printed
+ * @throws TargetSilent
+ */
+export const atTarget = <T>(
+  { scope, name }: Pick<SelectedScope, 'scope' | 'name'>,
+  { signal }: Pick<CommandContext, 'signal'>,
+  run: (answering: AbortSignal) => Promise<T>,
+  tell: (waiting: string) => void = (waiting) => complain(`${name}: ${waiting}`),
+): Promise<T> => whileAnswering(scope, signal, run, tell);
 
 /**
  * V8 collects garbage when the heap has grown by this percentage of the live objects. By default the heap grows to several times

@@ -3,19 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync/sync-outcome.ts';
 import { connectionsOf } from '../explain/explain.ts';
-import { findForOrder } from '../ops/find.ts';
 import { syncOne } from '../ops/sync/sync-one.ts';
-import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { actionName } from '../reconcile/text/render-words.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { withScopes, type CommandContext } from './scopes.ts';
+import { atTarget, withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
-import { UnknownResource } from './resources.ts';
-import { complain, say, sayJson } from './output.ts';
+import { findMeant } from './resources.ts';
+import { say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {
   target?: string;
@@ -54,16 +52,13 @@ export function syncCommand(program: Command, cli: Cli): void {
  */
 async function syncAll(
   text: string,
-  { scopes, signal, deps, config }: CommandContext & { config: Config },
+  context: CommandContext & { config: Config },
   flags: Flags,
   actor: Actor,
 ): Promise<SyncReport[]> {
-  const found = await findForOrder(connectionsOf(scopes.map(({ scope }) => scope)), text);
-  if (found.length === 0) throw new UnknownResource(text, { config, target: flags.target });
-  if (new Set(found.map(({ ref }) => ref)).size > 1) {
-    const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');
-    throw new Error(`${text} means more than one; name it by its ref: ${all}.`);
-  }
+  const { scopes, config } = context;
+  const searched = connectionsOf(scopes.map(({ scope }) => scope));
+  const found = await findMeant(searched, text, { config, target: flags.target });
   const limitMs = Number(flags.timeout) * 1000;
   if (!(limitMs > 0)) throw new Error('--timeout is a number of seconds above 0.');
   const reports: SyncReport[] = [];
@@ -75,20 +70,15 @@ async function syncAll(
         if (!flags.json) say(line);
       };
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
-      // `answering` aborts when the target does not answer; the last function prints long waits for the rate limit.
-      const report = await whileAnswering(
-        scope,
-        signal,
-        (answering) =>
-          syncOne(scope, each, {
-            dryRun: flags.dryRun ?? false,
-            actor,
-            limitMs,
-            signal: answering,
-            logger: deps.logger,
-            onStep: (step) => print(`  ${toText(step)}`),
-          }),
-        (waiting) => complain(`${name}: ${waiting}`),
+      const report = await atTarget({ scope, name }, context, (answering) =>
+        syncOne(scope, each, {
+          dryRun: flags.dryRun ?? false,
+          actor,
+          limitMs,
+          signal: answering,
+          logger: context.deps.logger,
+          onStep: (step) => print(`  ${toText(step)}`),
+        }),
       );
       for (const line of endLines(report)) print(`  ${line}`);
       reports.push(report);

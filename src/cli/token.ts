@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 import { isoTime, systemClock } from '../support/sources.ts';
 import { parseExpiry } from '../tokens/expiry.ts';
 import {
@@ -123,23 +124,16 @@ function addRevoke(group: Command, cli: Cli): void {
     });
 }
 
-/** Runs `use` with the tokens of a connection. @throws Error for an unknown connection */
+/** Runs `use` with the tokens of a connection of the settings. */
 function withTokens<T>(
   config: Config,
   connection: string,
   use: (tokens: ConnectionTokens) => Promise<T>,
 ): Promise<T> {
   return withStore(config, (states) => {
-    const state = states.find((each) => each.connection === connection);
-    if (!state)
-      throw new Error(
-        `There is no connection ${connection}. The settings have: ${Object.keys(config.connections).join(', ')}.`,
-      );
-    return use({
-      settings: config.connections[connection]?.tokens ?? [],
-      stored: state.tokens,
-      acts: state.acts,
-    });
+    // Every connection of the settings has a state.
+    const { tokens, acts } = states.find((each) => each.connection === connection) as DesiredState;
+    return use({ settings: config.connections[connection]?.tokens ?? [], stored: tokens, acts });
   });
 }
 
@@ -158,10 +152,6 @@ function nameOf(text: string): string {
 
 function expiryOf(text: string, now: number): number {
   const expiry = parseExpiry(text, now);
-  if (expiry.kind === 'at') return expiry.at;
-  throw new Error(
-    expiry.kind === 'past'
-      ? '--expires is in the past.'
-      : '--expires is not understood: write 90d, 12h, 4w, or a date such as 2027-01-31.',
-  );
+  if ('fault' in expiry) throw new Error(`--expires ${expiry.fault}`);
+  return expiry.at;
 }

@@ -115,8 +115,7 @@ async function explainAt(
   const approvalExpired = approval && (await expiredSentence(target.name, outbox.guardStore, approval));
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
-  // A pending change or a condition explains a difference already, so the platform is not read. It is read while a change waits
-  // for a decision or for the end of a hold: somebody may have made the change there meanwhile.
+  // The reason is at ExplainOptions.readPlatform: while a change waits, somebody may have made it at the platform meanwhile.
   const isUnexplained = !link.condition && status.guard.length === 0;
   const isAtRest = !status.mark || hold !== undefined;
   const readsByDefault = isAtRest && status.blockedSince === null && (isUnexplained || awaitsDecision(link));
@@ -124,10 +123,7 @@ async function explainAt(
   const mayBeDone = isLetter(status) && !(await target.breaker.read()).open;
   const seen =
     (readPlatform ?? (readsByDefault || mayBeDone)) && !isLeftOut && link.id !== undefined
-      ? await lookAtPlatform(scope, found.ref, {
-          members: relatedInRedis.members?.desired ?? 0,
-          values: detail.values,
-        })
+      ? await lookAtPlatform(scope, found.ref, { ...detail, members: relatedInRedis.members?.desired ?? 0 })
       : null;
   const related = await withLeftMemberships(scope, found, status, relatedInRedis, seen?.leftOut);
   const isAsDesired = seen?.isAsDesired ?? false;

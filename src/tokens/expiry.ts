@@ -6,23 +6,25 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 /** Days before the expiry at which a warning is logged, descending. */
 const WARN_DAYS = [30, 7, 1];
 
-type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
+const PAST = { fault: 'is in the past.' };
+const UNREADABLE = { fault: 'is not understood: write 90d, 12h, 4w, or a date such as 2027-01-31.' };
 
 /**
  * Parses an expiry: a time from `now` such as `90d`, `12h`, `30m` or `4w`, a date and time such as 2027-01-31T00:00:00Z, or a
  * date (its start in UTC). `now` and `at` are Unix milliseconds.
+ * @returns `fault`: end of a sentence whose subject is the expiry
  */
-export function parseExpiry(text: string, now: number): Expiry {
+export function parseExpiry(text: string, now: number): { at: number } | { fault: string } {
   const span = /^(\d{1,5})([mhdw])$/.exec(text);
   if (span) {
     const [, count, unit] = span;
     const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-    return ms > 0 ? { kind: 'at', at: now + ms } : { kind: 'past' };
+    return ms > 0 ? { at: now + ms } : PAST;
   }
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   const at = isDate ? Date.parse(text) : NaN;
-  if (Number.isNaN(at)) return { kind: 'unreadable' };
-  return at > now ? { kind: 'at', at } : { kind: 'past' };
+  if (Number.isNaN(at)) return UNREADABLE;
+  return at > now ? { at } : PAST;
 }
 
 /** Returns the number of days in the warning: 0 for an expired token, else 1, 7 or 30; undefined more than 30 days before. */

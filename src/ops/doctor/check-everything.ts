@@ -25,7 +25,7 @@ interface CheckedTarget extends Pick<
 /** Longest time without data of the call that reads the clock of a platform. */
 const TIME_LIMIT_MS = 5000;
 
-interface CheckDeps {
+export interface CheckDeps {
   clock: Clock;
   /** By target name. */
   breakers: ReadonlyMap<string, Pick<Breaker, 'close' | 'read'>>;

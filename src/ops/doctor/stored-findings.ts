@@ -14,7 +14,7 @@ import { tokenFindings, type TokenPlaces } from './token-findings.ts';
 import { movedText } from '../../reconcile/tenant/tenant.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
 
-interface StoredSubject extends TokenPlaces {
+export interface StoredSubject extends TokenPlaces {
   states: readonly DesiredState[];
   readFleet: ReadFleet;
   notices: { findings: () => Promise<DoctorFinding[]> };

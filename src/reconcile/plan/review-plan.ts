@@ -50,12 +50,16 @@ export function scopeOfPlan<T extends { scope: ReconcileScope }>(
   return found;
 }
 
-/** Reads all resources of a plan again, and sorts its entries by whether they are stale, already made or left to apply. */
+/**
+ * Reads all resources of a plan again, and sorts its entries by whether they are stale, already made or left to apply.
+ * @returns undefined for a plan that was made with other mapping rules, of which nothing may be applied
+ */
 export async function reviewPlan(
   scope: ReconcileScope,
   plan: Plan,
   signal: AbortSignal,
-): Promise<PlanReview> {
+): Promise<PlanReview | undefined> {
+  if (plan.mapping !== scope.digest) return undefined;
   const toMark = plan.entries.filter(needsMark);
   const scan = createNarrowScan(scope, signal);
   const now = await verifyAgain(scan, toMark);

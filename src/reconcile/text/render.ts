@@ -27,7 +27,6 @@ export interface RenderOptions {
 
 /** Largest number of lines of a terminal that a plan takes, unless `all` is set. */
 const MOST_LINES = 50;
-/** Largest number of rows of a section. */
 const MOST_ROWS = 40;
 /** Terminal colours (ANSI SGR) by sign: red, green, yellow, magenta, faint. */
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
@@ -62,7 +61,6 @@ export function renderPlan(plan: Plan, options: RenderOptions): string[] {
   return lines;
 }
 
-/** Returns the plan as lines of text at one level of detail. */
 function renderLevel(plan: Plan, listed: Listed, options: RenderOptions, paint: Paint): string[] {
   const changes = plan.entries.filter(isChange);
   const others = plan.entries.filter((entry) => !isChange(entry));
@@ -86,7 +84,6 @@ function renderLevel(plan: Plan, listed: Listed, options: RenderOptions, paint: 
   ];
 }
 
-/** Returns the first line: the counts of the changes, or why there are none. */
 function headline(
   plan: Plan,
   changes: PlanEntry[],
@@ -137,7 +134,6 @@ function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
   return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;
 }
 
-/** Returns the title of a change, its reason with the cause, and a line for each value. */
 function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
   const sign = signOf(entry.action);
   const whom = entry.member
@@ -150,7 +146,6 @@ function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
   };
 }
 
-/** Returns every fact of a change on a line of its own. */
 function oneByOne(entry: PlanEntry, paint: Paint): string[] {
   const { title, facts } = factsOf(entry);
   return ['', paint(signOf(entry.action), title), ...facts.map((fact) => `    ${fact}`)];
@@ -171,7 +166,6 @@ const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanag
 /** A part of the entries that no run writes: its title by their number, and a test of whether an entry belongs to it. */
 type ReportedPart = [title: (count: number) => string, isPart: (entry: PlanEntry) => boolean];
 
-/** Returns the parts of the entries that no run writes, in the order of display. */
 function reportedParts(isRestored: boolean): ReportedPart[] {
   const addedBy = 'added by others, or by the bridge before the restore,';
   const [one, many] = isRestored
@@ -209,7 +203,6 @@ function reportedParts(isRestored: boolean): ReportedPart[] {
   ];
 }
 
-/** Returns the lines about entries that no run writes, grouped by their reason. */
 function reportedLines(
   { restored }: Plan,
   entries: PlanEntry[],
@@ -261,7 +254,6 @@ function subjectWords({ kind, name, member, before, after }: PlanEntry): string 
 const BY_FORMER_SETTINGS =
   'judged by other settings than these. scim-bridge dead-letters retry tries them again and may take over or close their accounts; scim-bridge sync NAME --dry-run shows what it would write.';
 
-/** Returns the lines about exceptions: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
   { all, others: byOne }: Listed,
@@ -295,7 +287,6 @@ function exceptionLines(
   ];
 }
 
-/** Returns lines about the number of calls, and about values that were not read. */
 function costLines({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
   const lines = [
     '',

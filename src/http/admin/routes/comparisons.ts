@@ -192,12 +192,11 @@ async function carryOut(
   const stale: string[] = [];
   const reviewed: (Pick<Pair, 'scheduled'> & { review: PlanReview })[] = [];
   for (const { plan: saved, scheduled } of pairs) {
-    if (saved.mapping !== scheduled.scope.digest) stale.push(MAPPING_RULES);
-    else {
-      const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
-      reviewed.push({ scheduled, review });
-      stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
-    }
+    const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
+    if (review) reviewed.push({ scheduled, review });
+    stale.push(
+      ...(review?.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`) ?? [MAPPING_RULES]),
+    );
   }
   if (stale.length > 0) {
     const reason = stale.includes(MAPPING_RULES)

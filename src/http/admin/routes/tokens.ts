@@ -104,11 +104,6 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
 
 function expiryOf(given: string, now: number): number {
   const expiry = parseExpiry(given, now);
-  if (expiry.kind === 'at') return expiry.at;
-  throw new Problem(
-    400,
-    expiry.kind === 'past'
-      ? 'expires is in the past.'
-      : 'expires is not understood: write 90d, 12h, 4w, or a date such as 2027-01-31.',
-  );
+  if ('fault' in expiry) throw new Problem(400, `expires ${expiry.fault}`);
+  return expiry.at;
 }
