@@ -2,6 +2,7 @@
 // caller knows whether a call may be repeated.
 import { type Dispatcher, Pool } from 'undici';
 import { scanJson } from '../support/limits.ts';
+import { readAtMost } from '../support/read-at-most.ts';
 import { isWebPage, parseJson, type AnswerHeaders } from './answer.ts';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
@@ -202,22 +203,6 @@ export function createTransport(options: TransportOptions): { send: Send; close(
       if (!pool.destroyed) await pool.close();
     },
   };
-}
-
-/** Returns the whole body, or the first `maxBytes` bytes of a longer one, whose connection is closed. */
-async function readAtMost(
-  body: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<{ bytes: Buffer; isWhole: boolean }> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    // Leaving the loop destroys the body and closes the connection.
-    if (length > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: false };
-  }
-  return { bytes: Buffer.concat(chunks), isWhole: true };
 }
 
 /** Returns the reason why the bytes must not be parsed, or undefined. */

@@ -1,4 +1,5 @@
 // Posts one text to a receiver from the settings. Redirects are not followed; time and size of the answer are limited.
+import { readAnswerAtMost } from './read-at-most.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { timeLimit } from './time-limit.ts';
 
@@ -38,24 +39,14 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
     const date = answer.headers.get('date') ?? '';
     const retryAfterMs = parseRetryAfter({ value, date }, Date.now());
     // A fault of the body is ignored: a receiver that accepts the text but never ends its body must not get the text again.
-    const text = await readStart(answer, maxBytes).catch(() => '');
+    const text = await readAnswerAtMost(answer, maxBytes).then(
+      ({ bytes }) => bytes.toString(),
+      () => '',
+    );
     return { status: answer.status, text, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   } catch (error) {
     return `gave no answer: ${reasonOf(error)}`;
   }
-}
-
-/** Returns the first `maxBytes` bytes of the body as text. */
-async function readStart(answer: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving the loop cancels the rest of the body.
-    if (size > maxBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, maxBytes).toString();
 }
 
 /** Words for error names, codes and messages of Node.js and undici. */

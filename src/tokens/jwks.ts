@@ -2,6 +2,7 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { readAnswerAtMost } from '../support/read-at-most.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 /** The keys of one fetch. */
@@ -103,15 +104,9 @@ async function fetchKeys(uri: string): Promise<JSONWebKeySet> {
     await answer.body?.cancel();
     throw new Error(`status ${answer.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    // The throw cancels the rest of the body.
-    if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet;
+  const { bytes, isWhole } = await readAnswerAtMost(answer, MAX_BYTES);
+  if (!isWhole) throw new Error(`more than ${MAX_BYTES} bytes`);
+  return JSON.parse(bytes.toString()) as JSONWebKeySet;
 }
 
 /** Returns the cause of a failed fetch; the message `fetch failed` does not contain it. */

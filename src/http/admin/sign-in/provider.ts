@@ -1,6 +1,7 @@
 // Calls the OpenID Connect provider: reads its discovery document, builds the address to sign in at, and exchanges the code
 // for a person (OpenID Connect Core 1.0, section 3.1; PKCE: RFC 7636).
 import * as openid from 'openid-client';
+import { readAnswerAtMost } from '../../../support/read-at-most.ts';
 import type { Clock } from '../../../support/sources.ts';
 import { MAX_NAME_LENGTH, MAX_NAMES } from './rights.ts';
 
@@ -165,14 +166,8 @@ const refuse =
 /** Like `fetch`, but refuses answers beyond MAX_BYTES and does not follow redirects, whose target may not use https. */
 const fetchBounded: openid.CustomFetch = async (address, options) => {
   const answer = await fetch(address, { ...(options as RequestInit), redirect: 'manual' });
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += piece.length;
-    // The throw cancels the rest of the body.
-    if (size > MAX_BYTES) throw new Error(`the provider answered more than ${MAX_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  const body = size === 0 ? null : Buffer.concat(pieces);
-  return new Response(body, { status: answer.status, headers: answer.headers });
+  const { bytes, isWhole } = await readAnswerAtMost(answer, MAX_BYTES);
+  if (!isWhole) throw new Error(`the provider answered more than ${MAX_BYTES} bytes`);
+  // A status such as 204 allows no body, not even an empty one.
+  return new Response(bytes.length === 0 ? null : bytes, { status: answer.status, headers: answer.headers });
 };
