@@ -166,13 +166,11 @@ function printLeft(
 async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
   const writes = total(left.map(writesIn));
   const question = carryOutQuestion(writes);
-  if (!left.some(({ entries }) => entries.some(isRemoval))) return writes === 0 || agrees(flags, question);
+  if (!left.some(({ entries }) => entries.some((entry) => isChange(entry) && DESTRUCTIVE.has(entry.action))))
+    return writes === 0 || agrees(flags, question);
   await confirm(flags, question);
   return true;
 }
-
-/** Returns whether applying the entry takes access or values away. */
-const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
 
 async function applyOne(
   review: PlanReview,

@@ -8,11 +8,6 @@ import type { EventStream } from '../directory/logs/event-stream.ts';
 import type { Feed } from './feed.ts';
 import { postToken, type ReceiverSettings } from './post.ts';
 
-interface Push {
-  /** Stops, and aborts a running post. */
-  stop: () => Promise<void>;
-}
-
 /** Lease duration. The lease is renewed before each post, and is longer than the longest time-out of a post. */
 const LEASE_MS = 45_000;
 /** Wait when no event is pending. */
@@ -33,7 +28,7 @@ export function startPush(
   deps: { clock: Clock; logger: Logger; ids: Ids; random: () => number },
   { feed, stream }: { feed: Feed; stream: Pick<EventStream, 'lead' | 'resign' | 'note'> },
   settings: ReceiverSettings,
-): Push {
+) {
   const { logger, random } = deps;
   const leaseHolder = deps.ids.request();
   let failures = 0;
@@ -81,6 +76,7 @@ export function startPush(
   const failure = { failedMs: STANDBY_MS, message: 'events cannot be read: tried again' };
   const stop = startRounds(deps.clock, loggedRound(logger, round, failure));
   return {
+    /** Stops, and aborts a running post. */
     stop: async (): Promise<void> => {
       await stop();
       await stream.resign(leaseHolder).catch(() => undefined);

@@ -25,11 +25,6 @@ interface NoticeChannelSettings extends NoticeReceiver {
   groupMs: number;
 }
 
-interface NoticeChannel {
-  /** Stops, and aborts a running attempt. */
-  stop: () => Promise<void>;
-}
-
 interface NoticeChannelDeps {
   clock: Clock;
   logger: Logger;
@@ -63,7 +58,7 @@ const digestOfAddress = (url: string): string =>
 export function startNoticeChannel(
   deps: NoticeChannelDeps,
   { name, settings, pageUrl }: { name: string; settings: NoticeChannelSettings; pageUrl: string },
-): NoticeChannel {
+) {
   const { clock, store } = deps;
   const logger = deps.logger.child({ channel: name });
   const holder = deps.ids.request();
@@ -173,6 +168,7 @@ export function startNoticeChannel(
   const failure = { failedMs: STANDBY_MS, message: 'notices cannot be read: tried again' };
   const stop = startRounds(clock, loggedRound(logger, round, failure));
   return {
+    /** Stops, and aborts a running attempt. */
     stop: async (): Promise<void> => {
       await stop();
       await lease.resign(holder).catch(() => undefined);

@@ -83,17 +83,13 @@ export function tendTold(
   return isSame ? told : Object.fromEntries(stillTold);
 }
 
-interface NoticeGrouping {
-  /** Returns the changes of the next message; none until one of them has lasted for the grouping time. */
-  ripe: (changes: NoticeChange[], now: number) => NoticeChange[];
-}
-
 /** Creates the grouping. @param groupMs returns the grouping time, milliseconds */
-export function createNoticeGrouping(groupMs: () => number): NoticeGrouping {
+export function createNoticeGrouping(groupMs: () => number) {
   // By state and key of a change: the time since when it was seen in every round.
   let firstSeen = new Map<string, number>();
   return {
-    ripe: (changes, now) => {
+    /** Returns the changes of the next message; none until one of them has lasted for the grouping time. */
+    ripe: (changes: NoticeChange[], now: number): NoticeChange[] => {
       const seen = new Map(
         changes.map(({ key, state }) => {
           const change = `${state} ${key}`;

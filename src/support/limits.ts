@@ -131,16 +131,12 @@ export interface ByteShare {
   give(bytes: number): void;
 }
 
-interface ByteBudget {
-  /** Returns the share of one owner: at most half of the budget, so that the other half stays free for other owners. */
-  share(): ByteShare;
-}
-
 /** Creates a budget of `most` bytes. */
-export function createByteBudget(most: number): ByteBudget {
+export function createByteBudget(most: number) {
   let used = 0;
   return {
-    share() {
+    /** Returns the share of one owner: at most half of the budget, so that the other half stays free for other owners. */
+    share(): ByteShare {
       let usedByShare = 0;
       const fits = (bytes: number): boolean => usedByShare + bytes <= most / 2 && used + bytes <= most;
       return {

@@ -85,16 +85,14 @@ export async function decisionOutcomeOf(
     const { by, identity: other } = decided.first;
     return { kind: 'samePerson', by, isSameIdentity: identity === other };
   }
-  if (decided.kind === 'expired' && approval.endOfHold !== undefined)
-    return { kind: 'settled', message: expiredText(approval) };
+  if (decided.kind === 'expired' && approval.endOfHold !== undefined) {
+    const message = `Approval ${approval.id} has expired, and nothing was decided: ${judgedAnew(approval.endOfHold)}.`;
+    return { kind: 'settled', message };
+  }
   if (decided.kind !== 'decided') return { kind: decided.kind };
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
   return { ...decided, id: approval.id, remaining };
 }
-
-/** Returns the message of the outcome `settled` for an expired list of a target on hold. */
-const expiredText = ({ id, endOfHold }: Approval): string =>
-  `Approval ${id} has expired, and nothing was decided: ${judgedAnew(endOfHold)}.`;
 
 /** Returns the message of the outcome `settled`: when and by which operator the list was decided. */
 function settledText({ id, state, at, by, unwritten }: Approval, action: Decision['action']): string {
