@@ -89,12 +89,13 @@ export function createInstruments(
     /** Reads the sources and returns the metrics in Prometheus text format. */
     scrape: async (sources: MetricSources): Promise<string> => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
-      showTokens(metrics, sources.tokens());
       if (!reading || clock.now() - readAt >= FRESH_MS) {
         readAt = clock.now();
         reading = readShared(metrics, Object.keys(config.targets), sources);
       }
       await reading;
+      // Behind the read, which removes all shared metrics.
+      showTokens(metrics, sources.tokens());
       return metrics.text();
     },
   };

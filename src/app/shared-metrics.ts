@@ -8,7 +8,7 @@ import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { FLEET_FINDINGS, type FleetReport, type ReadFleet } from '../ops/status/fleet.ts';
 import { total } from '../support/counted.ts';
-import type { Metrics } from '../support/metrics.ts';
+import { METRICS, SHARED_HELP, type Metrics } from '../support/metrics.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 
 /** Functions that a scrape calls to read current values. */
@@ -38,8 +38,6 @@ export interface MetricSources {
  * of keeping old values.
  */
 export async function readShared(metrics: Metrics, targets: string[], sources: MetricSources): Promise<void> {
-  if (sources.reconcileGapMs === null) metrics.reconcileGap.remove();
-  else metrics.reconcileGap.set(sources.reconcileGapMs / 1000);
   const pulse = await sources.pulse();
   metrics.redisUp.set(pulse.up ? 1 : 0);
   metrics.redisRole.reset();
@@ -51,7 +49,10 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   else metrics.redisLatency.remove();
   showMemory(metrics, pulse);
   const states = pulse.up ? await Promise.all(targets.map((target) => readTarget(sources, target))) : [];
-  for (const gauge of SHARED) metrics[gauge].reset();
+  for (const shared of SHARED) metrics[shared].reset();
+  // A gauge without labels is 0 after `reset`.
+  if (sources.reconcileGapMs === null) metrics.reconcileGap.remove();
+  else metrics.reconcileGap.set(sources.reconcileGapMs / 1000);
   for (const state of states) if (state) showTarget(metrics, state);
   if (pulse.up) {
     for (const { connection, faults } of await sources.faults().catch(() => [])) {
@@ -83,37 +84,10 @@ async function readTarget(sources: MetricSources, target: string): Promise<Targe
   }
 }
 
-/** Metrics that are removed before each scrape, so that a target or connection that is gone leaves no series. */
-const SHARED = [
-  'coverage',
-  'directoryFaults',
-  'logBroken',
-  'processes',
-  'fleetFindings',
-  'outboxDirty',
-  'outboxPending',
-  'outboxOldest',
-  'loadDone',
-  'loadTotal',
-  'loadRate',
-  'reconcileFailures',
-  'deadLetters',
-  'conflicts',
-  'onHold',
-  'guardHeld',
-  'exceptions',
-  'exceptionsOldest',
-  'breakerOpen',
-  'drift',
-  'reconcileLastSuccess',
-  'reconcileAwaitedSince',
-  'reconcileSeconds',
-  'reconcileWrites',
-  'eventsPending',
-  'eventsOldest',
-  'eventsKept',
-  'events',
-] as const;
+/** Metrics that are removed before each read, so that a target or connection that is gone leaves no series. */
+const SHARED = (Object.keys(METRICS) as (keyof typeof METRICS)[]).filter((name) =>
+  METRICS[name].help.endsWith(SHARED_HELP),
+);
 
 function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
   // A silent process adds 0, so that its series stays.
