@@ -134,10 +134,8 @@ async function explainAt(
   // A group waits for no decision about the removal of a member whom it does not have at the platform.
   const waiting = new Map(status.pendingMemberships);
   for (const each of left) waiting.delete(parseRef(each.ref as Ref).id);
-  const present = await withPresentCondition(outbox, found.ref, storedLink, {
-    ...status,
-    pendingMemberships: waiting,
-  });
+  const awaited = { ...status, pendingMemberships: waiting };
+  const present = await withPresentCondition(outbox, found.ref, storedLink, awaited);
   // The decision is taken, or none is needed. The stored exception and alarm are out of date until the next sync.
   const isDecided =
     storedLink.condition !== undefined &&
