@@ -51,6 +51,7 @@ export function buildScopes(
             target: name,
             rules: digest,
           }),
+        isDataLost: async () => (await fleet.read()).emptiedAfter !== null,
         concurrency: target.concurrency(),
       };
       // Reads from the platform's audit log who changed what; changes by the owner of the API key are those of the bridge.

@@ -22,6 +22,8 @@ export interface ReconcileScope {
   digest: string;
   /** Returns whether all processes of the service that run have these rules. */
   rulesAgree: () => Promise<boolean>;
+  /** Returns whether Redis came back empty: nothing is known of people who were not pushed again. */
+  isDataLost: () => Promise<boolean>;
   /** Number of concurrent platform calls. */
   concurrency: number;
   directory: Directory;

@@ -46,7 +46,11 @@ test('after Redis came back empty, the reading commands name the loss and what t
     );
     expect(text).toContain('came back empty');
     expect(text).not.toContain('is as desired');
+    expect(text).not.toContain('converged');
   }
+  expect(await status()).toMatch(
+    /last reconcile \S+: unproven, Redis came back empty: accounts .* are not compared/,
+  );
   const lines: any[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const settings = readSettings({

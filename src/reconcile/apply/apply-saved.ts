@@ -4,7 +4,7 @@ import type { RunReport } from '../../directory/outbox/runs.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { isChange } from '../entry.ts';
 import { withHandover } from './handover-after-run.ts';
-import { toReport } from './make-report.ts';
+import { toReport, withLoss } from './make-report.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
 import { changesIn, writesIn, type Plan } from '../plan.ts';
 import { recordOrder } from './record-order.ts';
@@ -46,7 +46,7 @@ export async function applySaved(
         ? ((await unwrittenAdditions(scope, plan)) ?? endOfApply(plan, noted, { done, unmade, isDone }))
         : end;
     const result = await withHandover(scope, plan, told, { id: plan.id, signal, logger: options.logger });
-    return { ...toReport(plan, startedAt, clock.now(), result), exceptions };
+    return { ...toReport(plan, startedAt, clock.now(), await withLoss(scope, result)), exceptions };
   });
 }
 

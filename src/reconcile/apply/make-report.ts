@@ -31,6 +31,15 @@ export function toReport(
   };
 }
 
+/** Returns the end of a run. After Redis came back empty no run converges: what was not pushed again was not compared. */
+export const withLoss = async ({ isDataLost }: ReconcileScope, end: End): Promise<End> =>
+  end.outcome === 'converged' && (await isDataLost())
+    ? { outcome: 'unproven', message: withPart(end.message, DATA_LOST) }
+    : end;
+
+const DATA_LOST =
+  'Redis came back empty: accounts of people and groups that were not pushed again are not compared';
+
 /**
  * Adds to the message of a run that converged what is not sure yet: the number of resources that changed during every read and
  * were not compared, and that processes with other rules may have applied the changes.

@@ -11,7 +11,7 @@ import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
 import type { PlanOptions } from '../plan/compare-all.ts';
 import { makePlan, type Compared } from '../plan/make-plan.ts';
-import { toReport, withExceptions, withOpen } from './make-report.ts';
+import { toReport, withExceptions, withLoss, withOpen } from './make-report.ts';
 import { recordOrder } from './record-order.ts';
 import type { Plan } from '../plan.ts';
 import { failedReport } from '../target-silent.ts';
@@ -112,7 +112,8 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     const { exceptions } = await scope.outbox.backlog();
     const conflicts = await conflictsLeft(scope, plan, carried.marked);
     const last = options.repair ? await withHandover(scope, plan, end, pass) : end;
-    const told = withExceptions(withOpen(last, findings), exceptions, scope, plan);
+    const known = await withLoss(scope, last);
+    const told = withExceptions(withOpen(known, findings), exceptions, scope, plan);
     const report = {
       ...toReport(plan, startedAt, clock.now(), told),
       coverage,

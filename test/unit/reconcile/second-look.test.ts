@@ -61,6 +61,7 @@ function scopeOf(all: Person[], meddling: Meddling, atPlatform = all): Reconcile
     connection: 'idp',
     digest: 'd',
     rulesAgree: () => Promise.resolve(true),
+    isDataLost: () => Promise.resolve(false),
     concurrency: 4,
     others: [],
     acts: { search: async function* () {} },
