@@ -24,7 +24,8 @@ const POPULATIONS: Record<DestructiveKind, string> = {
   clearAttributes: 'users, those deleted in this time included',
 };
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** Returns the number of changes of each kind as text. */
 export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
@@ -39,8 +40,16 @@ export function expiryText(expiresAt: string, now: number, endOfHold: string | u
   return `expires ${expiresAt} (in ${leftText(left)}), then ${judgedAnew(endOfHold)}`;
 }
 
-const leftText = (ms: number): string =>
-  ms >= HOUR_MS ? `${Math.floor(ms / HOUR_MS)} h` : `${Math.floor(ms / 60_000)} min`;
+/** Returns a time until an end to the minute: `72 h`, `71 h 58 min`, `12 min`. */
+function leftText(ms: number): string {
+  const minutes = Math.round(ms / MINUTE_MS);
+  if (minutes === 0) return 'less than 1 min';
+  const parts = [
+    [Math.floor(minutes / 60), 'h'],
+    [minutes % 60, 'min'],
+  ] as const;
+  return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(' ');
+}
 
 /** Returns how many changes of an approval are not written, and when it ends or ended; undefined: all are, or it is no approval. */
 export function unwrittenText({ expiresAt, unwritten, total }: Approval, now: number): string | undefined {
@@ -105,7 +114,7 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
 }
 
 const windowText = (ms: number): string =>
-  ms % HOUR_MS === 0 ? `${ms / HOUR_MS} h` : `${Math.round(ms / 60_000)} min`;
+  ms % HOUR_MS === 0 ? `${ms / HOUR_MS} h` : `${Math.round(ms / MINUTE_MS)} min`;
 
 /** Prints one page of changes, with a heading where the kind changes. @returns the kind of the last one */
 export function printChanges(

@@ -49,19 +49,31 @@ function createBar(what: string): ProgressLine {
   };
 }
 
-/** Prints a line every QUIET_MS, so nothing for work that ends before. */
+/** Prints a line every QUIET_MS, so nothing for work that ends before. The last line of longer work has its last state. */
 function createLines(what: string): ProgressLine {
   let saidAt = Date.now();
+  let hasSaid = false;
+  /** The newest state, if no line has it. */
+  let unsaid: ProgressState | undefined;
+  const sayState = ({ phase, done, total }: ProgressState): void => {
+    saidAt = Date.now();
+    hasSaid = true;
+    unsaid = undefined;
+    complain(`${what}: ${phase} ${done} of ${total}`);
+  };
   return {
-    show: ({ phase, done, total }) => {
-      if (Date.now() - saidAt < QUIET_MS) return;
-      saidAt = Date.now();
-      complain(`${what}: ${phase} ${done} of ${total}`);
+    show: (state) => {
+      unsaid = state;
+      if (Date.now() - saidAt >= QUIET_MS) sayState(state);
     },
     note: (text) => {
       saidAt = Date.now();
       complain(`${what}: ${text}`);
     },
-    end: () => undefined,
+    end: () => {
+      if (hasSaid && unsaid) sayState(unsaid);
+      hasSaid = false;
+      unsaid = undefined;
+    },
   };
 }

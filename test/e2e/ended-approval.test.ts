@@ -45,7 +45,8 @@ async function endApproval(): Promise<void> {
 }
 
 test('while the platform fails the approved write, approvals and explain name the end of the approval', async () => {
-  const ends = /the approval ends \S+Z \(in 71 h\), then the guard judges anew what is not written/;
+  const ends =
+    /the approval ends \S+Z \(in (?:72 h|71 h 59 min)\), then the guard judges anew what is not written/;
   const show = await run('approvals', 'show', id);
   expect(show.text).toContain('not written yet: 1 of 1; ');
   expect(show.text).toMatch(ends);

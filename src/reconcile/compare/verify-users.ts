@@ -50,13 +50,14 @@ async function lookAtUsers(
   const { drifts, concurrency } = scan.scope;
   const looks: Look<VerifiedResource>[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
-    scan.onProgress({ phase: 'second look', done: start, total: refs.length });
     const before = await drifts.readLinks(refs.slice(start, start + BATCH));
     const wanted = await usersToVerify(scan.scope, before);
     const found = await mapBounded(before, concurrency, (each) =>
       readNoted(scan, each, (own) => verifyUser(own, each, wanted.get(each.ref), options), isUnverified),
     );
     looks.push(toLook(found, before, await drifts.readLinks(before.map(({ ref }) => ref))));
+    const done = Math.min(start + BATCH, refs.length);
+    scan.onProgress({ phase: 'second look', done, total: refs.length });
   }
   return {
     verified: looks.flatMap(({ verified }) => verified),

@@ -1,0 +1,24 @@
+// Tests the words about the end of an approval.
+import { expiryText, unwrittenText } from '../../../src/cli/approval-view.ts';
+
+const END = '2027-01-31T08:00:00.000Z';
+const SECOND_MS = 1000;
+const HOUR_MS = 3_600_000;
+const left = (ms: number): string =>
+  expiryText(END, Date.parse(END) - ms, undefined).replace(/^expires \S+ \((.*)\), then .*$/, '$1');
+
+test.each([
+  [72 * HOUR_MS, 'in 72 h'],
+  [72 * HOUR_MS - 20 * SECOND_MS, 'in 72 h'],
+  [72 * HOUR_MS - 40 * SECOND_MS, 'in 71 h 59 min'],
+  [HOUR_MS, 'in 1 h'],
+  [HOUR_MS - 60 * SECOND_MS, 'in 59 min'],
+  [20 * SECOND_MS, 'in less than 1 min'],
+])('%d ms before its end, an approval ends %s', (ms, words) => {
+  expect(left(ms)).toBe(words);
+});
+
+test('an approval with unwritten changes tells the same time', () => {
+  const approval = { expiresAt: END, unwritten: 1, total: 2 } as Parameters<typeof unwrittenText>[0];
+  expect(unwrittenText(approval, Date.parse(END) - 72 * HOUR_MS)).toContain('(in 72 h)');
+});

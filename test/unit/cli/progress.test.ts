@@ -1,0 +1,38 @@
+// Tests the lines about the progress of long work where standard error is no terminal.
+import { jest } from '@jest/globals';
+import { createProgressLine } from '../../../src/cli/progress.ts';
+
+const lines: string[] = [];
+let now = 0;
+beforeEach(() => {
+  lines.length = 0;
+  jest.spyOn(console, 'error').mockImplementation((line: unknown) => void lines.push(String(line)));
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+});
+afterEach(() => jest.restoreAllMocks());
+
+const members = (done: number) => ({ phase: 'members', done, total: 3 });
+
+test('work ends soon after a line → the last line has the last state, once', () => {
+  const progress = createProgressLine('default → main');
+  now += 4000;
+  progress.show(members(1));
+  now += 100;
+  progress.show(members(2));
+  progress.show(members(3));
+  expect(lines).toEqual(['default → main: members 1 of 3']);
+  progress.end();
+  progress.end();
+  expect(lines).toEqual(['default → main: members 1 of 3', 'default → main: members 3 of 3']);
+});
+
+test('short work, and a last state that a line has → no further line', () => {
+  const short = createProgressLine('short');
+  short.show(members(3));
+  short.end();
+  const long = createProgressLine('long');
+  now += 4000;
+  long.show(members(3));
+  long.end();
+  expect(lines).toEqual(['long: members 3 of 3']);
+});
