@@ -67,13 +67,11 @@ export function createTruth(place: Place, { people, teams, present, open }: Sour
     const found: Difference[] = [];
     for (const team of open()) {
       const group = state.groups.find(({ displayName }) => displayName === team.displayName);
-      if (!group) {
-        found.push({ text: `${team.displayName} (${team.id}) is missing`, ids: [team.id] });
-        continue;
-      }
+      if (!group) found.push({ text: `${team.displayName} (${team.id}) is missing`, ids: [team.id] });
+      const members = group?.members ?? [];
       const wanted = [...team.members].map(({ userName }) => userName);
-      const missing = wanted.filter((name) => !group.members.includes(name));
-      const surplus = group.members.filter((name) => !wanted.includes(name) && !isUnmanaged(state, name));
+      const missing = wanted.filter((name) => !members.includes(name));
+      const surplus = members.filter((name) => !wanted.includes(name) && !isUnmanaged(state, name));
       const note = (name: string, is: string): void =>
         void found.push({
           text: `${name} ${is} in ${team.displayName}`,
