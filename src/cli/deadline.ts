@@ -21,6 +21,6 @@ export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
   if (deadline === undefined) return undefined;
   const ms = parseDuration(/^\d+$/.test(deadline) ? `${deadline}s` : deadline);
   if (ms === undefined || ms > MAX_MS)
-    throw new Error('--deadline is a number with s, m or h above 0, such as 90s, 10m or 2h.');
+    throw new Error('--deadline is a number above 0 with s, m, h or d, such as 90s, 10m or 2h.');
   return ms;
 }
