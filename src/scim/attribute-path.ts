@@ -27,20 +27,25 @@ const MALFORMED: AttributePath = { kind: 'malformed' };
 
 /** Resolves an attribute name without value filter. Does not throw: callers refuse a name with different SCIM errors. */
 export function resolveAttribute(type: ResourceType, text: string): AttributePath {
-  if (!text.includes(':')) return resolveIn(type, type.core, text, false);
+  if (!text.includes(':')) return resolveIn(type, type.core, text);
   const lower = text.toLowerCase();
   for (const section of type.byUrn) {
     if (!lower.startsWith(section.key)) continue;
     if (text.length === section.urn.length) return { kind: 'section', section };
     if (text[section.urn.length] !== ':') continue;
-    return resolveIn(type, section, text.slice(section.urn.length + 1), true);
+    return resolveIn(type, section, text.slice(section.urn.length + 1), { isQualified: true });
   }
   // A name with a URN that no schema has.
   return /^[A-Za-z]/.test(text) && !/\s/.test(text) ? UNKNOWN : MALFORMED;
 }
 
-/** Resolves a name in one schema; a name without URN (`qualified` false) also in the extensions. */
-function resolveIn(type: ResourceType, section: Section, text: string, qualified: boolean): AttributePath {
+/** Resolves a name in one schema; a name without URN (not `isQualified`) also in the extensions. */
+function resolveIn(
+  type: ResourceType,
+  section: Section,
+  text: string,
+  { isQualified = false } = {},
+): AttributePath {
   if (section.schema.open) return resolveOpen(section, text);
   const dot = text.indexOf('.');
   const name = dot < 0 ? text : text.slice(0, dot);
@@ -49,7 +54,7 @@ function resolveIn(type: ResourceType, section: Section, text: string, qualified
   const fieldHere = findField(section.fields, name);
   let found: PlacedField | undefined;
   if (fieldHere) found = { section, field: fieldHere };
-  else if (!qualified) found = findUnqualified(type, name);
+  else if (!isQualified) found = findUnqualified(type, name);
   if (!found) return UNKNOWN;
   const sub = subName === undefined ? undefined : findSub(found.field.parts, subName);
   if (subName !== undefined && !sub) return UNKNOWN;

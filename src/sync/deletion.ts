@@ -1,4 +1,5 @@
 // Deletes an account or a group at the platform, and judges whether the platform carried the deletion out.
+// Flags of the link: directory/outbox/link.ts.
 import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';
 import { WriteIgnored } from './outcome.ts';

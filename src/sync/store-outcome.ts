@@ -1,4 +1,5 @@
 // Stores the outcome of a sync: logs it, ends the sync for the guard, saves the link, and clears or delays the mark (`ack`).
+// Flags of the link: directory/outbox/link.ts.
 import { isTriedAgain, type Condition } from '../directory/outbox/link-condition.ts';
 import type { NameWait } from '../directory/outbox/work.ts';
 import type { Priority } from '../directory/records.ts';

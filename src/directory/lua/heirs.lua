@@ -9,8 +9,9 @@ local function note_heir(target, holder, heir)
   if not is_known then redis.call('HSET', key('heirs', target), holder, known and known .. ' ' .. heir or heir) end
 end
 
--- Makes the resources due that wait for this one. `may_be_free`: it may have given up its name, so dead letters among them are
--- marked too; else they stay noted.
+-- Makes the resources due that wait for this one. `may_be_free`: MAY_BE_FREE if it may have given up its name, so that dead letters
+-- among them are marked too; nil: these stay noted.
+local MAY_BE_FREE = true
 local function wake_heirs(target, holder, may_be_free)
   local heirs = redis.call('HGET', key('heirs', target), holder)
   if not heirs then return end

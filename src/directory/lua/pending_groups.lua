@@ -2,7 +2,7 @@
 -- `pendingMembers` has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member is in
 -- `pendingMembers` only. `unsentMembers` has the users of a group whose addition was never sent to the platform: it is
 -- pending, or the policy `create-only` left it out (then it has no sign).
--- NEEDS keys (clock, EDIT, key, p), guard_items (drop_item, take_back), heirs (wake_heirs), marks (mark_at, requeue)
+-- NEEDS keys (clock, EDIT, key, p), guard_items (drop_item, take_back), heirs (MAY_BE_FREE, wake_heirs), marks (mark_at, requeue)
 -- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_ADD, TO_REMOVE), spread (call_with)
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
@@ -17,7 +17,7 @@ local function end_removal(target, group, user)
     if sign == TO_ADD and other ~= group then waiting[#waiting + 1] = other end
   end
   -- Another user may wait for the account, to inherit none of its memberships.
-  wake_heirs(target, 'User:' .. user, true)
+  wake_heirs(target, 'User:' .. user, MAY_BE_FREE)
   local now = clock()
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end

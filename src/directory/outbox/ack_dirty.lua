@@ -26,7 +26,7 @@
 --        6. If the sync goes on later: keep the mark with that due time.
 --        7. Else remove the mark, and note a dead letter or a synced resource. `note_cleared` counts the marks that are left.
 -- NEEDS keys (BEHIND_HELD, BEHIND_REFUSED, clock, key, p, SPAN, texts), acked_link (store_link), exceptions (set_exception)
--- NEEDS heirs (note_heir, wake_heirs), link_states (settled_state), links (clear_suspected_drift), load (note_cleared)
+-- NEEDS heirs (MAY_BE_FREE, note_heir, wake_heirs), link_states (settled_state), links (clear_suspected_drift), load (note_cleared)
 -- NEEDS log (write_log), marks (dirty_score, enqueue, make_due), signs (TO_REMOVE), synced (name_synced)
 -- NEEDS user_memberships (drop_grants, mark_deleted_groups, mark_removals)
 local link_text = texts[1]
@@ -49,7 +49,7 @@ if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
 if p.forget and p.kind == 'User' then mark_deleted_groups(p.target, p.id) end
 if p.holder then note_heir(p.target, p.holder, p.ref) end
-if p.mayBeFree then wake_heirs(p.target, p.ref, true) end
+if p.mayBeFree then wake_heirs(p.target, p.ref, MAY_BE_FREE) end
 local has_guard_items = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1
 if p.alarm then
   redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref)
@@ -97,7 +97,7 @@ redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
-  wake_heirs(p.target, p.ref, false) -- they wait for an operator too
+  wake_heirs(p.target, p.ref) -- not MAY_BE_FREE: they wait for an operator too
   -- A retry that is refused for the same reason keeps the time of the first refusal.
   redis.call('ZADD', key('blocked', p.target), string.format('%d', p.exceptionSince or now), p.ref)
 end

@@ -5,8 +5,8 @@
 -- ARGV { ref, id, targets, request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"}: the user is stored again, because
 --        the source pushed it | {"busy"}: a sync of the user is running
--- NEEDS keys (clock, EDIT, key, p), exceptions (set_exception), guard_items (drop_item, guard_close), heirs (wake_heirs)
--- NEEDS link_states (parse_link_head), links (unlink), marks (mark_at), synced (leave_synced)
+-- NEEDS keys (clock, EDIT, key, p), exceptions (set_exception), guard_items (drop_item, guard_close)
+-- NEEDS heirs (MAY_BE_FREE, wake_heirs), link_states (parse_link_head), links (unlink), marks (mark_at), synced (leave_synced)
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -62,6 +62,6 @@ for _, target in ipairs(p.targets) do
   leave_synced(target, p.ref)
   set_exception(target, p.ref, nil)
   guard_close(target)
-  wake_heirs(target, p.ref, true) -- resources that wait for the name or account of the user
+  wake_heirs(target, p.ref, MAY_BE_FREE) -- resources that wait for the name or account of the user
 end
 return { 'forgotten', redis.call('HDEL', key('tombstones'), p.id), links, held, dead_letters }

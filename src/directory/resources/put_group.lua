@@ -10,6 +10,11 @@
 -- RETURN 'stored|unchanged version created modified' | 'taken family id', with the id of the holder |
 --        'stale': another version | 'missing' | 'many': nothing was changed, because the group has too many members for one
 --        script. 'stored' follows 'renamed ' when mark_renamed.lua has to mark the members.
+-- STEPS  1. Refuse, before anything is written; a taken name too.
+--        2. Write index entries and name; mark the members of a renamed group.
+--        3. Change the members (`apply_step`).
+--        4. If text or members changed: store the record with its next version, and add the event.
+--        5. Mark the group.
 -- NEEDS keys (clock, EDIT, key, p, texts), entries (entries_of), heads (is_sound)
 -- NEEDS indexes (add_entries, drop_entries, holder_of_another), marks (mark), member_steps (apply_step, net)
 -- NEEDS memberships (member_count), numbers (next_number), records (parse, store), renamed (note_renamed)

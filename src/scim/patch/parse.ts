@@ -37,8 +37,13 @@ function push(parsing: Parsing, target: PatchOperation['target'], value: unknown
   parsing.operations.push({ op: parsing.op, target, value });
 }
 
-/** Adds the operations on one target. `pathless`: the target is a key of the value, not the path of the operation. */
-function pushTarget(parsing: Parsing, target: PatchTarget, value: unknown, pathless: boolean): void {
+/** Adds the operations on one target. `isPathless`: the target is a key of the value, not the path of the operation. */
+function pushTarget(
+  parsing: Parsing,
+  target: PatchTarget,
+  value: unknown,
+  { isPathless = false } = {},
+): void {
   switch (target.kind) {
     case 'unknown':
       if (parsing.profile.allows('unknown-attribute')) return;
@@ -48,7 +53,7 @@ function pushTarget(parsing: Parsing, target: PatchTarget, value: unknown, pathl
     case 'member':
       return push(parsing, target, value);
     case 'attribute':
-      return pushAttribute(parsing, target, value, pathless);
+      return pushAttribute(parsing, target, value, isPathless);
   }
 }
 
@@ -68,7 +73,7 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
   for (const key of Object.keys(value)) {
     if (isOwnSchema(section, key, value[key])) continue;
     const target = parsePath(type, `${section.urn}:${key}`, profile);
-    pushTarget(parsing, target, op === 'remove' ? undefined : value[key], true);
+    pushTarget(parsing, target, op === 'remove' ? undefined : value[key], { isPathless: true });
   }
 }
 
@@ -92,15 +97,15 @@ function pushObject(parsing: Parsing, value: unknown): void {
     if (!isPlain(target, key) && !profile.allows('path-keys')) {
       throw invalidPath(`Operation ${position}: a key of the value is a path.`);
     }
-    if (value[key] !== undefined) pushTarget(parsing, target, value[key], true);
+    if (value[key] !== undefined) pushTarget(parsing, target, value[key], { isPathless: true });
   }
 }
 
-function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown, pathless: boolean): void {
+function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown, isPathless: boolean): void {
   const { op, type, profile, position } = parsing;
   const { field, sub } = target;
   if (field.attribute.mutability === 'readOnly') {
-    const mayBeIgnored = pathless || field.name === 'schemas';
+    const mayBeIgnored = isPathless || field.name === 'schemas';
     if (mayBeIgnored && profile.allows('read-only-ignored')) return;
     throw mutability(`Operation ${position}: attribute "${field.path}" is read-only.`);
   }
@@ -112,7 +117,7 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
     return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);
   }
   if (sub?.attribute.mutability === 'readOnly')
-    return pushReadOnlyPart(parsing, target, sub, value, pathless);
+    return pushReadOnlyPart(parsing, target, sub, value, isPathless);
   checkRemoval(parsing, value);
   push(parsing, target, value);
 }
@@ -131,7 +136,7 @@ function pushReadOnlyPart(
   target: AttributeTarget,
   sub: Field,
   value: unknown,
-  pathless: boolean,
+  isPathless: boolean,
 ): void {
   const { profile, position } = parsing;
   const identifier = target.field.parts?.byName.get('value');
@@ -143,7 +148,7 @@ function pushReadOnlyPart(
   ) {
     return push(parsing, { ...target, sub: identifier }, lastSegment(value));
   }
-  if (pathless && profile.allows('read-only-ignored')) return;
+  if (isPathless && profile.allows('read-only-ignored')) return;
   throw mutability(`Operation ${position}: attribute "${sub.path}" is read-only.`);
 }
 
@@ -168,7 +173,7 @@ function parseOperation(
     return pushObject(parsing, value);
   }
   if (typeof path !== 'string') throw invalidPath(`Operation ${position}: "path" must be text.`);
-  pushTarget(parsing, parsePath(type, path, profile), value, false);
+  pushTarget(parsing, parsePath(type, path, profile), value);
 }
 
 /**

@@ -1,5 +1,6 @@
 // Proves that a resource is absent at the platform. A 404 alone is no proof: a proxy may send it too (an ingress without its
 // backend, a gateway without its route). A sync that took such a 404 for an absence would leave a leaver's account open.
+// Flags of the link: directory/outbox/link.ts.
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Kind } from '../../directory/records.ts';
 import type { PlatformError } from '../../platform/errors.ts';

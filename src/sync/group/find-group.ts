@@ -1,4 +1,4 @@
-// Links a group to the platform group with its name, which is adopted or created.
+// Links a group to the platform group with its name, which is adopted or created. Flags of the link: directory/outbox/link.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';

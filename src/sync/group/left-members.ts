@@ -3,6 +3,7 @@
 // - with entries: these users have left, and may still be members at the platform.
 // - empty; or, for a group in scope, absent: no user has left.
 // - for a group out of scope (`departed`), absent: more users have left than are listed (MOST_OUT_OF_SCOPE).
+// Flags of the link: directory/outbox/link.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';

@@ -1,4 +1,5 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
+// Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import {
   type WrittenSign,

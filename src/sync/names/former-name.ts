@@ -1,4 +1,5 @@
 // Frees the userName of a closed account whose person had another one at the source at last, if somebody else is to get it.
+// Flags of the link: directory/outbox/link.ts.
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Resource } from '../../scim/index.ts';

@@ -1,4 +1,5 @@
 // Reads what a resource without link may have at the platform after its deletion at the source (`mayExist` of a link).
+// Flags of the link: directory/outbox/link.ts.
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Kind } from '../../directory/records.ts';
 import { isAbsent } from '../calls/absence.ts';
@@ -34,7 +35,10 @@ export async function readLeft<T>(
   }
 }
 
-/** Links the account or group to the resource that was deleted. @returns an outcome when another connection has it; else undefined */
+/**
+ * Links the account or group to the resource that was deleted.
+ * @returns an outcome when another connection has it; else undefined
+ */
 export async function linkLeft(
   context: SyncContext,
   id: string,

@@ -1,4 +1,5 @@
 // Recognises the account or group that a create made whose answer was lost, and tells it from those that others made.
+// Flags of the link: directory/outbox/link.ts.
 import type { Link, TriedCreate } from '../../directory/outbox/link.ts';
 import { fold, parseRef } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
@@ -90,7 +91,9 @@ export async function isMadeGroup(
   return members.length === 0;
 }
 
-/** Returns whether the account or group may have been made while the create was under way, also if the platform does not show when. */
+/**
+ * Returns whether the account or group may have been made while the create was under way, also if the platform does not show when.
+ */
 export const mayBeOfTime = (tried: TriedCreate, shown: Pick<WireUser, 'meta'>): boolean =>
   Number.isNaN(Date.parse(shown.meta?.created ?? '')) || isOfTime(tried, shown);
 

@@ -1,4 +1,5 @@
-// Finds and breaks circles of names, in which two or more resources wait for each other's names: one of them takes a temporary name.
+// Finds and breaks circles of names, in which two or more resources wait for each other's names: one of them takes a temporary
+// name. Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';

@@ -1,4 +1,4 @@
-// Activates and deactivates the account of a user.
+// Activates and deactivates the account of a user. Flags of the link: directory/outbox/link.ts.
 import type { Permission } from '../../directory/guard/guard-store.ts';
 import { forgetObserved, type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
@@ -49,8 +49,8 @@ async function isClosedByOthers({ clock, link, target, call }: SyncContext): Pro
   const { active } = await target.client.users.get(platformIdOf(link), call);
   if (active === undefined) return false;
   forgetObserved(link, 'active');
-  // An open state is noted too, because the bridge may have closed the account before somebody opened it: later syncs have to ask for
-  // its closing.
+  // An open state is noted too, because the bridge may have closed the account before somebody opened it: later syncs have to ask
+  // for its closing.
   link.core = { ...link.core, active };
   if (active) delete link.closedAt;
   else link.closedAt = clock.now();

@@ -1,5 +1,6 @@
 // Finds the console account of a SCIM account, whose number keys attribute values. No record of the platform has both ids
 // (contract 3.4), and a wrong number would write one person's values to the account of another.
+// Flags of the link: directory/outbox/link.ts.
 import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
 import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
@@ -18,7 +19,9 @@ type ResolvedAccount =
 export const NEW_ACCOUNT_MS = 60_000;
 /** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
 const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
-/** Number of failed attempts, and their shortest duration, from which a 404 or a web page means that the tenant has no user list. */
+/**
+ * Number of failed attempts, and their shortest duration, from which a 404 or a web page means that the tenant has no user list.
+ */
 const WITHOUT_LIST = { attempts: 3, ms: 1000 };
 
 /**

@@ -1,4 +1,5 @@
 // Creates the account of a user whom a look-up (find-user.ts) or a recent list of all accounts showed to have none.
+// Flags of the link: directory/outbox/link.ts.
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
 import { attributeChanges, createBody, echoedAttributes } from '../diff.ts';

@@ -1,4 +1,5 @@
 // Finds the account of a user without link and adopts it: stores the id and the values of the account in the link.
+// Flags of the link: directory/outbox/link.ts.
 import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
@@ -109,8 +110,8 @@ async function adoptAccount(
 }
 
 /**
- * Returns whether a conflict may end by itself: a sync is pending of the resource that is linked to one of the accounts and may give
- * up the name, or of another user with the same externalId; or the list shows an old name of an account.
+ * Returns whether a conflict may end by itself: a sync is pending of the resource that is linked to one of the accounts and may
+ * give up the name, or of another user with the same externalId; or the list shows an old name of an account.
  */
 async function mayConflictPass(context: SyncContext, users: readonly WireUser[]): Promise<boolean> {
   for (const user of users) {

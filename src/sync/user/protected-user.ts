@@ -1,4 +1,5 @@
 // Judges whether a user is protected, ends the sync of such a user without a write, and resumes removals after the protection.
+// Flags of the link: directory/outbox/link.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
