@@ -54,11 +54,15 @@ export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>
   deletedAt === undefined &&
   (link.id !== undefined || link.tried !== undefined || link.mayExist !== undefined);
 
-/** Returns the outcome that makes the resource a dead letter. */
-export const blockedBy = (context: SyncContext, reason: string, message: string): SyncOutcome => ({
+/** Returns the outcome that makes the resource a dead letter. @param status HTTP status of a refusal */
+export const blockedBy = (
+  context: SyncContext,
+  reason: string,
+  message: string,
+  status?: number,
+): Extract<SyncOutcome, { kind: 'blocked' }> => ({
   kind: 'blocked',
-  writes: context.writes,
-  condition: condition(context, reason, message),
+  condition: condition(context, reason, message, status),
 });
 
 /** Returns the outcome for a damaged record. Nothing is written until a push replaces the record. */

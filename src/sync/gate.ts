@@ -89,14 +89,14 @@ export function ended(
   context: SyncContext,
   rest: { forget?: boolean; dropGrants?: boolean; alarmAt?: number } = {},
 ): SyncOutcome {
-  const { writes, gate } = context;
+  const { gate } = context;
   const why = whyNot(context);
-  if (!why) return { kind: 'synced', writes, ...rest };
+  if (!why) return { kind: 'synced', ...rest };
   if (gate.isLeaver) why.isLeaver = true;
   const isHeld = gate.followers > 0 || gate.refused.some(({ permission }) => permission === 'held');
   return isHeld
-    ? { kind: 'held', writes, condition: why, ...rest, isHeldAgain: gate.isHeldAgain }
-    : { kind: 'synced', writes, condition: why, ...rest };
+    ? { kind: 'held', condition: why, ...rest, isHeldAgain: gate.isHeldAgain }
+    : { kind: 'synced', condition: why, ...rest };
 }
 
 /** Returns whether the guard refused a write of this kind. */

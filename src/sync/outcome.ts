@@ -5,7 +5,6 @@ export type SyncOutcome =
   | {
       /** The target is as desired, except for what `condition` names. */
       kind: 'synced';
-      writes: number;
       /** The account or group is gone, so the link is removed. */
       forget?: boolean;
       /** Drops the pending memberships that the user would still gain. */
@@ -20,7 +19,6 @@ export type SyncOutcome =
    */
   | {
       kind: 'held';
-      writes: number;
       condition: Condition;
       dropGrants?: boolean;
       alarmAt?: number;
@@ -35,16 +33,15 @@ export type SyncOutcome =
    */
   | {
       kind: 'waiting';
-      writes: number;
       for: 'removals' | 'memberships' | 'members';
       afterMs?: number;
       behindHeld?: readonly string[];
       isRefused?: boolean;
     }
   /** A call failed, or a name or an account is still taken: the sync is tried again. */
-  | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
+  | { kind: 'later'; afterMs: number; condition?: Condition }
   /** The resource becomes a dead letter. */
-  | { kind: 'blocked'; writes: number; condition: Condition };
+  | { kind: 'blocked'; condition: Condition };
 
 /** The answer of the platform shows that it did not carry out a write, or a part of it; the sync retries later. */
 export class WriteIgnored extends Error {

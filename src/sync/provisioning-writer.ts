@@ -47,8 +47,8 @@ export interface ProvisioningWriter {
   leftMembers(members: string[], why: Why): void;
   /** Records members whose membership ended because the group was deleted. */
   lostMembers(members: string[]): void;
-  /** Records the reason when the outcome leaves a change unwritten. */
-  ended(outcome: SyncOutcome): void;
+  /** Records the reason when the outcome leaves a change unwritten. @param writes number of writes of the sync */
+  ended(outcome: SyncOutcome, writes: number): void;
   /** Moves the collected entries to `work.logEntries`, with the current values of the link as the values after the write. */
   append(): void;
 }
@@ -94,8 +94,8 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   const isNew = (condition: Condition): boolean =>
     condition.reason !== known.condition?.reason || condition.message !== known.condition.message;
 
-  function onSynced(outcome: SyncOutcome & { kind: 'synced' }): void {
-    const { condition, writes } = outcome;
+  function onSynced(outcome: SyncOutcome & { kind: 'synced' }, writes: number): void {
+    const { condition } = outcome;
     if (condition) {
       if (isNew(condition)) drafts.push({ action: 'none', status: 'skipped', ...whyOf(condition) });
       return;
@@ -206,8 +206,8 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     lostMembers: (members) => {
       drafts.push({ action: 'removeMembers', status: 'success', members, ...WITH_GROUP });
     },
-    ended: (outcome) => {
-      if (outcome.kind === 'synced') onSynced(outcome);
+    ended: (outcome, writes) => {
+      if (outcome.kind === 'synced') onSynced(outcome, writes);
       else if (outcome.kind === 'later') onLater(outcome);
       else if (outcome.kind === 'blocked')
         drafts.push({ ...failure, status: 'failure', ...whyOf(outcome.condition) });

@@ -20,7 +20,7 @@ export async function storeOutcome(
   onApplied: ((lagMs: number, priority: Priority, writes: number) => void) | undefined,
 ): Promise<void> {
   endCounts(context, outcome);
-  context.provisioning.ended(outcome);
+  context.provisioning.ended(outcome, context.writes);
   context.provisioning.append();
   switch (outcome.kind) {
     case 'synced':
@@ -89,7 +89,7 @@ async function storeEnded(
   const decided = isForgotten || isDecided(context);
   const ack = await outbox.ack(work, link, { ...outcome, decided }, namesOf(context, outcome));
   if (ack.kind === 'cleared' && outcome.kind === 'synced')
-    onApplied?.(ack.lagMs, work.priority, outcome.writes);
+    onApplied?.(ack.lagMs, work.priority, context.writes);
 }
 
 async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Promise<void> {

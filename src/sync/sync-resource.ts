@@ -83,7 +83,7 @@ export async function syncResource(
  *   returned without a write; undefined: no conflict prevents the sync
  */
 async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): Promise<SyncOutcome> {
-  if (conflict) return { ...conflict, writes: 0 };
+  if (conflict) return conflict;
   return context.work.kind === 'User' ? syncUser(context) : syncGroup(context);
 }
 

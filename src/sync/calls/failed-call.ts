@@ -43,13 +43,13 @@ export async function outcomeOfError(
   error: unknown,
   random: () => number,
 ): Promise<SyncOutcome> {
-  const { link, work, writes } = context;
+  const { link, work } = context;
   if (error instanceof LeaseLost) throw error;
   // Redis may not have the link of this sync, so the sync must not end with it: the next one begins with the stored link.
   if (isStoreFailure(error)) throw error;
   // This process stops: another process goes on at once.
-  if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
-  if (error instanceof ListAwaited) return { kind: 'later', writes, afterMs: LIST_AWAITED_MS };
+  if (context.call.signal.aborted) return { kind: 'later', afterMs: 0 };
+  if (error instanceof ListAwaited) return { kind: 'later', afterMs: LIST_AWAITED_MS };
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
   // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
   context.provisioning.failed('', error);
@@ -58,7 +58,7 @@ export async function outcomeOfError(
   if (error instanceof WriteIgnored) {
     const afterMs = backoffMs(link.attempts, IGNORED_BACKOFF, random);
     const condition = toCondition(context, 'NotApplied', error.message);
-    return { kind: 'later', writes, afterMs, condition: { ...condition, isIgnored: true } };
+    return { kind: 'later', afterMs, condition: { ...condition, isIgnored: true } };
   }
   if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
   else delete link.transientRefusals;
@@ -77,7 +77,7 @@ export async function outcomeOfError(
     const message = `${await membersText(context, failedWrite)}${refused}${verdict.message}${also}`;
     const condition = toCondition(context, verdict.reason, message, verdict.status);
     const write = failedWrite && WITHOUT_VALUE.get(failedWrite.operation);
-    return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
+    return { kind: 'blocked', condition: { ...condition, ...(write && { write }) } };
   }
   // `pauseMs` pauses all calls to the target; 0: only this resource waits.
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
@@ -98,7 +98,7 @@ export async function outcomeOfError(
   );
   const isTold = pauseMs === 0 && (await isFailingAlone(context));
   const told = isTold ? { condition: toCondition(context, 'NotApplied', error.message) } : {};
-  return { kind: 'later', writes, afterMs, ...told };
+  return { kind: 'later', afterMs, ...told };
 }
 
 /**

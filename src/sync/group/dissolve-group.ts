@@ -45,7 +45,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     const name = String(link.tried.core.displayName);
     const found = await findGroup(context, name);
     const later = found.kind === 'absent' ? untilShown(context) : found;
-    if (later?.kind === 'later') return { ...later, writes: context.writes };
+    if (later?.kind === 'later') return later;
     const unproven =
       found.kind === 'blocked' &&
       (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
@@ -68,7 +68,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     await listPendingLeavers(context, pending);
     await dropPendingMembers(context, pending);
     // A group that stays must not keep a temporary name: it is blocked until an operator chooses a name.
-    return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
+    return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced' };
   }
   if (link.id !== undefined && !isGoneThere) {
     // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
@@ -93,7 +93,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const ending = [...kept, ...(await outbox.unconfirmedRemovals(work.id))];
   // An ack of removals (`-`) ends kept and unconfirmed ones too (ack_members.lua).
   if (ending.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, ending);
-  return { kind: 'synced', writes: context.writes, forget: true };
+  return { kind: 'synced', forget: true };
 }
 
 /**
@@ -149,7 +149,7 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
   const { isWaiting, ignored, protectedCount, soughtCount } = await removeMembers(context, pending);
   await throwIfUnwritten(context, ignored);
-  if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  if (isWaiting) return { kind: 'waiting', for: 'members' };
   if (soughtCount > 0) {
     // Without the link nothing would remove a member whose account is found later.
     const who = `${counted(soughtCount, 'person', 'people')} whose account is not linked`;
@@ -168,7 +168,6 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   const stay = `${LISTED_AS_PROTECTED}, so ${counted(protectedCount, 'member')} of the group that was deleted at the source ${protectedCount === 1 ? 'stays' : 'stay'}`;
   return {
     kind: outcome.kind === 'held' ? 'held' : 'synced',
-    writes: context.writes,
     condition: why ? { ...why, message: `${why.message}; ${stay}` } : condition(context, 'Protected', stay),
   };
 }

@@ -2,7 +2,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
-import { condition } from '../condition.ts';
+import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isStatus } from '../calls/failures.ts';
 import { existsIn } from '../user/find-user.ts';
@@ -20,13 +20,13 @@ type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs;
  */
 export async function findGroup(context: SyncContext, name: string): Promise<FoundGroup> {
   const { directory, link, links, outbox, target, work } = context;
-  const blocked = (reason: 'Conflict' | 'NotAdopted', message: string): FoundGroup => ({
-    kind: 'blocked',
-    condition: condition(context, reason, message),
-  });
   const matches = await groupsCalled(context, name);
   if (matches.length > 1)
-    return blocked('Conflict', `${matches.length} groups are called ${name}: rename or delete all but one`);
+    return blockedBy(
+      context,
+      'Conflict',
+      `${matches.length} groups are called ${name}: rename or delete all but one`,
+    );
   const [group] = matches;
   if (!group) return { kind: 'absent' };
   const taken = await takenElsewhere(context, 'Group', [group.id]);
@@ -37,11 +37,15 @@ export async function findGroup(context: SyncContext, name: string): Promise<Fou
   const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (former !== undefined && (await existsIn(directory)(former)))
-    return blocked('Conflict', linkedText(name, former));
+    return blockedBy(context, 'Conflict', linkedText(name, former));
   const isMade = await isMadeGroup(context, group);
   const ours = holder !== undefined || isMade;
   if (!ours && target.policy.adopt !== 'exact')
-    return blocked('NotAdopted', `the group ${name} exists already and adopt is ${target.policy.adopt}`);
+    return blockedBy(
+      context,
+      'NotAdopted',
+      `the group ${name} exists already and adopt is ${target.policy.adopt}`,
+    );
   const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
   if (former !== undefined) {
     // While the platform group cannot be linked, the former group keeps it.
@@ -108,7 +112,7 @@ export async function createPlatformGroup(context: SyncContext, name: string): P
     if (afterMs !== undefined) return { kind: 'later', afterMs };
     const message =
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
-    return { kind: 'blocked', condition: condition(context, 'Conflict', message) };
+    return blockedBy(context, 'Conflict', message);
   }
   await dropRemovals(context);
   return linkTo(context, created, 'created', { isNew: true });

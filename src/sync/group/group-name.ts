@@ -28,7 +28,7 @@ export async function renameGroup(context: SyncContext, name: string): Promise<S
     if (!isStatus(error, 409)) throw error;
     const waiting = await waitForName(context, name);
     if (waiting === undefined) throw error;
-    return { ...waiting, writes: context.writes };
+    return waiting;
   }
   link.core = { displayName: name };
   await context.save();

@@ -50,7 +50,7 @@ async function leaveGroupOut(context: SyncContext): Promise<SyncOutcome> {
   await dropPendingMembers(context, pending);
   delete link.adopting;
   const unfinished = await temporaryNameLeft(context, 'the settings leave the group out');
-  return unfinished ?? { kind: 'synced', writes: context.writes };
+  return unfinished ?? { kind: 'synced' };
 }
 
 /** Syncs a group in scope, in the steps of the header. */
@@ -62,7 +62,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   if (link.id === undefined) {
     let found = await findGroup(context, name);
     if (found.kind === 'absent') found = await createPlatformGroup(context, name);
-    if (found.kind === 'later' || found.kind === 'blocked') return { ...found, writes: context.writes };
+    if (found.kind === 'later' || found.kind === 'blocked') return found;
   }
   // The group was out of scope, or the policy forbade the removals that the link lists.
   const hasLeaversToRemove = link.leavers !== undefined && policy === 'sync';
@@ -86,14 +86,14 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
   // A removal that the platform ignored is reported now, and not after this wait.
   if (coalesceMs > 0 && removed.ignored.length === 0)
-    return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
+    return { kind: 'waiting', for: 'members', afterMs: coalesceMs };
   await throwIfUnwritten(context, [...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.
   if (underWay === 0) {
     delete link.isIncomplete;
     delete link.adopting;
   }
-  if (removed.isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  if (removed.isWaiting) return { kind: 'waiting', for: 'members' };
   return ended(context);
 }
 
@@ -105,5 +105,5 @@ async function endCompleteGroup(context: SyncContext, name: string): Promise<Syn
   await dropPendingMembers(context, pending, { ending: 'left' });
   const hasTemporaryName = nameBehind(context) !== undefined;
   const waiting = hasTemporaryName ? await renameGroup(context, name) : undefined;
-  return waiting ?? { kind: 'synced', writes: context.writes };
+  return waiting ?? { kind: 'synced' };
 }

@@ -44,9 +44,9 @@ export async function linkLeft(
   id: string,
   core: NonNullable<Link['core']>,
 ): Promise<SyncOutcome | undefined> {
-  const { link, writes } = context;
+  const { link } = context;
   const notOurs = await claim(context, id, { isNew: false });
-  if (notOurs) return { ...notOurs, writes };
+  if (notOurs) return notOurs;
   link.id = id;
   delete link.tried;
   // The bridge must not delete an account or group that it has not made.
@@ -62,10 +62,10 @@ export async function linkLeft(
  * changes.
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
-  const { link, target, work, writes } = context;
+  const { link, target, work } = context;
   if (target.policy.policy !== 'sync') {
     link.departed = true;
-    return { kind: 'synced', writes, dropGrants: true };
+    return { kind: 'synced', dropGrants: true };
   }
   const reason = work.record ? 'is out of the scope of the target' : 'was deleted at the source';
   return blockedBy(

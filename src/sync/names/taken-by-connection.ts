@@ -3,7 +3,7 @@ import type { Holder } from '../../directory/resources/elsewhere.ts';
 import type { Condition } from '../../directory/outbox/link-condition.ts';
 import { fold, isInactive, type Kind } from '../../directory/records.ts';
 import { mayBeActive } from '../user/account-state.ts';
-import { condition } from '../condition.ts';
+import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import type { Core } from '../mapping/mapping.ts';
 
@@ -50,7 +50,7 @@ export async function linkedTwice(context: SyncContext): Promise<NotOurs | undef
   const message =
     `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +
     ` ${holder.ref} --target ${target.name}, or scim-bridge links forget ${work.ref} --target ${target.name}, of the one that is not to have it, then retry`;
-  return { kind: 'blocked', condition: condition(context, 'TakenByConnection', message) };
+  return blockedBy(context, 'TakenByConnection', message);
 }
 
 /**

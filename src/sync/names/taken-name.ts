@@ -2,7 +2,7 @@
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
-import { condition } from '../condition.ts';
+import { blockedBy } from '../condition.ts';
 import { askForFormerName } from './former-name.ts';
 import { breakCircle, called, chainFrom, retryCircle, type ShownName } from './name-circle.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
@@ -52,7 +52,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   // The deletion of the account frees the name.
   if (isKept) context.gate.holder = { ref: neverRenamed.ref, isMarked: false };
   const refused = neverRenamed === undefined && holders[0] && (await refusedText(context, holders[0]));
-  if (refused) return { kind: 'blocked', condition: condition(context, 'Conflict', refused, 409) };
+  if (refused) return blockedBy(context, 'Conflict', refused, 409);
   if (!holder) return undefined;
   const { ref, link } = holder;
   // While a sync of the holder is pending, that person may be back at the source: then the message advises no deletion.
@@ -61,7 +61,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const message = keepsAccount
     ? takenByText(ref, { isProtected: link.condition?.reason === 'Protected' })
     : `userName is already taken by the account of ${ref}: scim-bridge explain ${ref} tells why that account keeps the name`;
-  return { kind: 'blocked', condition: condition(context, 'Conflict', message, 409) };
+  return blockedBy(context, 'Conflict', message, 409);
 }
 
 /** Returns the other user who is linked to the account; undefined: there is none. */

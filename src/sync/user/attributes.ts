@@ -3,7 +3,7 @@
 import { forgetObserved, platformIdOf } from '../../directory/outbox/link.ts';
 import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { AttributeValue, PlatformPatchOperation } from '../../platform/wire.ts';
-import { condition } from '../condition.ts';
+import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone } from '../calls/failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from '../diff.ts';
@@ -70,7 +70,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const end = await write([...unwritten, ...order.others]);
   if (end) return end;
   if (problems.length === 0) return { kind: [...refused.values()].includes('held') ? 'held' : 'done' };
-  return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
+  return blockedBy(context, 'AttributesNotWritten', problems.join('; '));
 }
 
 /**

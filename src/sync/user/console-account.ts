@@ -4,7 +4,7 @@
 import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
 import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
-import { condition } from '../condition.ts';
+import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { consoleAccountsOf, isPageOr404, isWithoutUserList, type ShownAccount } from './user-list.ts';
 
@@ -50,7 +50,7 @@ export async function resolveAccount(context: SyncContext): Promise<ResolvedAcco
   }
   if (matches.length > 1) {
     const message = 'several accounts carry this userName: no attribute is written until one remains';
-    return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
+    return blockedBy(context, 'AmbiguousAccount', message);
   }
   const [match] = matches;
   if (match && isListedSince(context, user, match)) {

@@ -37,7 +37,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     // A policy that closes no account may have set `departed` while the account was unproven (`unprovenLeft`). There is none.
     delete link.departed;
     await resumeRemovals(context);
-    return toForgotten(context);
+    return FORGOTTEN;
   }
   noteLeftOpen(context, false);
   noteFormerName(context);
@@ -58,13 +58,8 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }
 
-/** Returns the outcome that ends a user without an account at the platform: nothing is left to sync. */
-const toForgotten = ({ writes }: SyncContext): SyncOutcome => ({
-  kind: 'synced',
-  writes,
-  forget: true,
-  dropGrants: true,
-});
+/** Outcome of a user without an account at the platform: nothing is left to sync. */
+const FORGOTTEN: SyncOutcome = { kind: 'synced', forget: true, dropGrants: true };
 
 /**
  * Links the account that a create with a lost answer may have made, or that a dropped or lost link led to, so that it is closed.
@@ -77,7 +72,7 @@ async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | 
     const desired = { inScope: false, active: false, core: link.tried.core, attributes: {}, faults: [] };
     const found = await findUser(context, desired);
     const later = found.kind === 'absent' ? untilShown(context) : found;
-    if (later?.kind === 'later') return { ...later, writes: context.writes };
+    if (later?.kind === 'later') return later;
     const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
     if (unproven) return unproven;
     delete link.tried;
@@ -103,7 +98,7 @@ async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefin
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
     await resumeRemovals(context);
     noteDeleted(context, 'delete user');
-    return toForgotten(context);
+    return FORGOTTEN;
   }
 }
 
@@ -128,7 +123,6 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     if (reason !== undefined)
       return {
         kind: 'blocked',
-        writes: context.writes,
         condition: { ...condition(context, 'Conflict', reason), write: 'delete' },
       };
     if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
@@ -142,7 +136,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
     noteDeleted(context, 'delete user');
   }
-  return toForgotten(context);
+  return FORGOTTEN;
 }
 
 /** Returns why an account to which another connection is linked too must be deleted by hand; undefined: there is no such link. */

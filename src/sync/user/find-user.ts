@@ -5,7 +5,7 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { resolveAccount } from './console-account.ts';
-import { condition } from '../condition.ts';
+import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { correlate, type Candidate } from './correlate.ts';
 import { echoedAttributes, observedCore } from '../diff.ts';
@@ -39,7 +39,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
   if (verdict.kind === 'adopt') return adoptAccount(context, desired, verdict);
   if (await mayConflictPass(context, users)) return laterOrConflict(context, verdict.message);
   const reason = verdict.isNotAdopted ? 'NotAdopted' : 'Conflict';
-  return { kind: 'blocked', condition: condition(context, reason, verdict.message) };
+  return blockedBy(context, reason, verdict.message);
 }
 
 /**
@@ -56,7 +56,7 @@ export async function observeLinked(context: SyncContext, desired: DesiredUser):
 export function laterOrConflict(context: SyncContext, message: string, status?: number): FoundAccount {
   const afterMs = successionWait(context);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
-  return { kind: 'blocked', condition: condition(context, 'Conflict', message, status) };
+  return blockedBy(context, 'Conflict', message, status);
 }
 
 /** Removes from a link what the user list of the platform showed of its account, because the link leads to another account now. */
@@ -92,7 +92,7 @@ async function adoptAccount(
     const externalId = externalIdOf(desired.core);
     const isRehired = externalId !== null && user.externalId === externalId;
     const whyKept = isRehired ? undefined : await keptForLeaver(context, leaver);
-    if (whyKept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', whyKept) };
+    if (whyKept !== undefined) return blockedBy(context, 'Conflict', whyKept);
   }
   // The sync of the leaver may have closed the account since the look-up, so it is read again.
   const present = leaver === undefined ? user : await target.client.users.get(user.id, context.call);

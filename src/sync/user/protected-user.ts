@@ -38,7 +38,7 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
   const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
   const message = staysActive ? `${why}, so it stays active although the person ${whyNotActive}` : why;
   const protectedFrom = condition(context, 'Protected', message);
-  return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
+  return { kind: 'synced', dropGrants: true, condition: protectedFrom };
 }
 
 /** Removes the condition `Protected` of a user who is no longer protected. A sync that waits or fails would leave it as it is. */

@@ -85,7 +85,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
       link.observedGeneration = work.generation;
       await context.save({ requeueGroups: true });
     }
-    return { kind: 'synced', writes: context.writes };
+    return { kind: 'synced' };
   }
   // The user comes back: the memberships of a departed user were dropped.
   if (link.departed) {
@@ -110,7 +110,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   if (mayGainAccess && mayBeActive(link) && pendingSigns.includes(MEMBERSHIP_SIGN.toRemove))
     return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
-  if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
+  if (attributes.kind === 'later') return attributes;
   // A person whose deactivation was rejected joins no group. `observedGeneration` would let the groups add the person until this
   // sync stores the condition.
   const mayJoin = !isRefused(context.gate, 'deactivate');
@@ -124,7 +124,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   if (unfinished) return unfinished;
   // The platform accepted every single write, so it refused the combined form and not a value.
   if (context.isCombinedPatchRefused && attributes.kind === 'done') rememberRefusal(context);
-  if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
+  if (attributes.kind === 'blocked') return attributes;
   if (attributes.kind === 'held') return ended(context);
 
   if (desired.active && mayBeInactive(link)) {
@@ -138,7 +138,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   // where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
   const mayWait = desired.active && !work.held && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
   if (link.rejoining && mayWait && (await hasPendingGrants(context)))
-    return { kind: 'waiting', writes: context.writes, for: 'memberships' };
+    return { kind: 'waiting', for: 'memberships' };
   // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
   delete link.observedGeneration;
   return ended(context);
@@ -154,9 +154,7 @@ async function linkAccount(context: SyncContext, desired: DesiredUser): Promise<
     ? { kind: 'absent' }
     : await findUser(context, desired);
   if (found.kind === 'absent') found = await createMissingAccount(context, desired);
-  if (found.kind === 'blocked')
-    return { kind: 'blocked', writes: context.writes, condition: found.condition };
-  return found.kind === 'later' ? { ...found, writes: context.writes } : undefined;
+  return found.kind === 'blocked' || found.kind === 'later' ? found : undefined;
 }
 
 /**
@@ -167,13 +165,13 @@ async function activate(
   context: SyncContext,
   pendingSigns: readonly string[],
 ): Promise<SyncOutcome | undefined> {
-  const { outbox, target, work, writes } = context;
+  const { outbox, target, work } = context;
   if (target.policy.users.activation === 'safe') {
     if (pendingSigns.includes(MEMBERSHIP_SIGN.toRemove)) return waitForRemovals(context);
-    if (await hasPendingGrants(context)) return { kind: 'waiting', writes, for: 'memberships' };
+    if (await hasPendingGrants(context)) return { kind: 'waiting', for: 'memberships' };
   }
   // A newer change is synced first (`afterMs: 0`), so that a user who was deactivated meanwhile is never activated.
-  if (!(await outbox.isCurrent(work))) return { kind: 'later', writes, afterMs: 0 };
+  if (!(await outbox.isCurrent(work))) return { kind: 'later', afterMs: 0 };
   await setActive(context, true);
   return undefined;
 }
@@ -197,7 +195,7 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
     if (!isStatus(error, 409)) throw error;
     const waiting = await waitForName(context, String(desired.core.userName));
     if (waiting === undefined) throw error;
-    return { ...waiting, writes: context.writes };
+    return waiting;
   }
   noteWrittenCore(link, desired.core);
   await context.save();
@@ -219,7 +217,7 @@ const STOPPED_REMOVAL_RETRY_MS = 600_000;
  * now. If every removal is held, or its group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and `status`
  * does not count the user under 'not applied yet'.
  */
-async function waitForRemovals({ links, outbox, target, work, writes }: SyncContext): Promise<SyncOutcome> {
+async function waitForRemovals({ links, outbox, target, work }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups]
     .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove)
     .map(([group]) => group);
@@ -239,7 +237,7 @@ async function waitForRemovals({ links, outbox, target, work, writes }: SyncCont
   const wait = isStopped
     ? { afterMs: STOPPED_REMOVAL_RETRY_MS, behindHeld: groups, isRefused: !held.includes(true) }
     : {};
-  return { kind: 'waiting', writes, for: 'removals', ...wait };
+  return { kind: 'waiting', for: 'removals', ...wait };
 }
 
 /**

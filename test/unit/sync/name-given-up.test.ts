@@ -21,7 +21,7 @@ async function isNameFree({ hasWrittenName, closed = false }: { hasWrittenName?:
     writes: 3,
   };
   const condition = { reason: 'Conflict', message: 'taken', since: 0 };
-  await storeOutcome(context as unknown as SyncContext, { kind: 'blocked', writes: 3, condition }, undefined);
+  await storeOutcome(context as unknown as SyncContext, { kind: 'blocked', condition }, undefined);
   return mayBeFree;
 }
 
