@@ -96,8 +96,7 @@ function toError(
   const isAtRemoved = ({ connection, target }: AccountState): boolean =>
     !place.config.connections[connection]?.targets.includes(target);
   const accounts = outcome.accounts.map(
-    (account) =>
-      `${account.platformId ?? 'an account'} at ${account.target} ${openText(account, isAtRemoved(account))}`,
+    (account) => `${accountText(account)} at ${account.target} ${openText(account, isAtRemoved(account))}`,
   );
   // Some account is at a target that the settings no longer have, where nothing closes it.
   const isRemoved = outcome.accounts.some(isAtRemoved);
@@ -111,7 +110,7 @@ function toError(
       : isClosed
         ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
         : `scim-bridge explain ${text} tells what it waits for. Decide its approval or dead letter, or close it at the platform; an account that somebody opened there is closed by scim-bridge reconcile. Or say --leave-account: then nothing closes it or hands its work over any more.`;
-  return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
+  return new Error(`Nothing was forgotten: ${accounts.join(', ')}. ${advice}`);
 }
 
 /** Returns how to name a person who had the given name before the pushed user; '' when there is none. */
@@ -120,8 +119,14 @@ const formerText = (former: readonly Ref[]): string =>
     ? ''
     : ` If you mean a person who had this name before: ${former.map((ref) => `scim-bridge forget ${ref}`).join(' or ')}.`;
 
+/** Returns how an account is named. One without id is known only by a create that got no answer, or is to be made. */
+const accountText = ({ platformId }: Pick<AccountState, 'platformId'>): string =>
+  platformId === null ? 'an account without a known id' : `account ${platformId}`;
+
 /** Returns why an account keeps a person from being forgotten. @param isAtRemoved the settings do not have its target any more */
-function openText({ state, handover }: AccountState, isAtRemoved: boolean): string {
+function openText({ state, handover, platformId }: AccountState, isAtRemoved: boolean): string {
+  if (state === 'active' && platformId === null)
+    return 'may be there and active, because a create got no answer';
   if (state === 'active') return isAtRemoved ? 'may be active' : 'is active';
   if (state === 'pending') return 'has pending changes';
   if (state === 'unread') return 'may be active, because the platform did not show its state';
@@ -153,7 +158,9 @@ function stayText({ target, platformId, state, groups, handover }: AccountState)
   if (state === 'gone')
     return [`  account ${platformId ?? '?'} is no longer at ${target}`, ...workText(handover)];
   return [
-    `  account ${platformId ?? '?'} stays at ${target}, ${STAYS[state]}: delete it there if it has to go`,
+    platformId === null && state === 'active'
+      ? `  an account may stay at ${target}, active, because a create got no answer: look there by the names of the person, and delete it if it has to go`
+      : `  account ${platformId ?? '?'} stays at ${target}, ${STAYS[state]}: delete it there if it has to go`,
     ...(groups.length > 0
       ? [
           `  it stays in ${groups.join(', ')} there, also when the person is hired again: an administrator of the platform removes it from there if it has to go`,

@@ -1,6 +1,7 @@
 // Tests that forget counts the account of a person whose link was dropped before the source deleted the person.
 import '../support/load-modules.ts';
 import { commandsAt } from '../support/commands-at.ts';
+import { eventually } from '../support/eventually.ts';
 import type { TestSettings } from '../support/settings.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -52,6 +53,29 @@ test('a leaver whose link was dropped at a target that left the settings → for
   expect(text).toContain(`account ${id} at main may be active`);
   expect(text).toContain('A target is no longer configured');
   expect((await forget('--leave-account'))[0]).toBe(0);
+}, 60_000);
+
+test('a create got no answer before the target left the settings → forget says that an account may be there, what to do, and afterwards to look for it', async () => {
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'POST', path: '/Users$', dropBefore: true }],
+  });
+  const cid = await place.idp.createUser('cid@acme.example');
+  await eventually('the create was tried', async () =>
+    (await place.commands.run('explain', `User:${cid}`, '--json')).json[0].link.creating ? true : undefined,
+  );
+  await place.commands.run('hold');
+  await place.idp.send('DELETE', `/Users/${cid}`);
+  await place.change(renameTarget);
+  const order = ['forget', `User:${cid}`, '--yes'];
+  const [code, text] = await outcome(...order);
+  expect([code, text]).toEqual([
+    1,
+    expect.stringContaining(
+      'an account without a known id at main may be there and active, because a create got no answer. A target is no longer configured: put it back',
+    ),
+  ]);
+  const [left, told] = await outcome(...order, '--leave-account');
+  expect([left, told]).toEqual([0, expect.stringContaining('an account may stay at main, active')]);
 }, 60_000);
 
 /** Takes the target `main` out of the settings; the connection gets another target. */
