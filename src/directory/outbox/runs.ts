@@ -42,6 +42,10 @@ export interface RunReport {
   message?: string;
 }
 
+/** Returns whether a run with this outcome compared everything. */
+export const comparesAll = ({ outcome }: Pick<RunReport, 'outcome'>): boolean =>
+  outcome !== 'unproven' && outcome !== 'failed';
+
 /** Differences that no write resolves before a person has acted, such as an attribute of another type. */
 export interface Conflicts {
   count: number;
@@ -119,10 +123,12 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
 
   const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key(lease))) === 1;
 
-  /** Stores the report of a run, and counts a run that failed or did not compare everything. */
-  async function end(report: RunReport): Promise<void> {
+  /**
+   * Stores the report of a run, and counts a run that failed or did not compare everything.
+   * @param hasComparedAll true: the run compared everything that is stored, although its outcome may be `unproven`
+   */
+  async function end(report: RunReport, hasComparedAll = comparesAll(report)): Promise<void> {
     const last = JSON.stringify(report);
-    const hasComparedAll = report.outcome !== 'unproven' && report.outcome !== 'failed';
     if (!hasComparedAll) {
       await redis.hset(state, { last });
       const failures = await redis.hincrby(state, 'failures', 1);

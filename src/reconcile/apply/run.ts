@@ -1,7 +1,7 @@
 // Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
-import type { RunReport } from '../../directory/outbox/runs.ts';
+import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
 import { applyPlan, proveDesired, type ApplyPlanOptions } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './until-applied.ts';
@@ -120,7 +120,8 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
       exceptions,
       ...(conflicts && { conflicts }),
     };
-    await runs.end(report);
+    // `last`: a run after a loss of data compared everything that is stored, so it does not count as failed.
+    await runs.end(report, comparesAll(last));
     return { report, plan };
   } catch (error) {
     // After an abort the platform client reports only that the call was aborted.
