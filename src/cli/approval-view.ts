@@ -16,7 +16,10 @@ const LABELS: Record<DestructiveKind, { one: string; many: string }> = {
 const countOf = (kind: DestructiveKind, count: number): string =>
   `${count} ${LABELS[kind][count === 1 ? 'one' : 'many']}`;
 
-/** Unlike `status`, the guard counts what was deleted or removed within the window too, and held removals of members. */
+/**
+ * Text after the number of which a limit allows a percentage. The number includes what was deleted or removed in the window, unlike
+ * the totals of `status`.
+ */
 const POPULATIONS: Record<DestructiveKind, string> = {
   deactivate: 'users, those deleted in this time included',
   delete: 'users and groups, those deleted in this time included',

@@ -163,7 +163,7 @@ async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, findings: Acce
       await Promise.race([begun, answer]);
       await deps.pushEvent(DEPARTURE);
       await answer;
-      // Ends the pauses.
+      // Ends the pauses of `paceChat(SLOW_MS)`.
       await platform.paceChat(0);
       const refusal = await chat.ask(userName).then(() => undefined, messageOf);
       if (refusal === undefined) findings.faults.push(`${LEAVER} may still ask after leaving`);

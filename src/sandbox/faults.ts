@@ -115,7 +115,10 @@ export function createFaults(initial: unknown = {}): Faults {
   /** Number of requests that each rule has matched. */
   let matches = new Map<FaultRule, number>();
 
-  /** Returns the first rule that matches and is not used up; every matching rule before it counts the request. */
+  /**
+   * Returns the first matching rule that has matched more than `skip` and at most `skip + times` requests, with this one. It and the
+   * matching rules before it count the request.
+   */
   function ruleFor(method: string, path: string): FaultRule | undefined {
     return plan.rules.find((rule) => {
       if ((rule.method && rule.method !== method) || (rule.path && !rule.path.test(path))) return false;

@@ -126,7 +126,7 @@ export interface DeploymentRecord {
   readonly authentication?: AuthenticationMethod;
   readonly branches: readonly BranchRecord[];
   readonly release: DeploymentRelease;
-  /** Further settings, merged by `PUT /deployments/{id}` and returned unchanged. */
+  /** Further settings, which the sandbox stores and does not interpret. `PUT /deployments/{id}` merges them by property. */
   readonly templateVariables: SandboxJsonObject;
 }
 

@@ -74,7 +74,7 @@ export interface Target {
   mapping: Mapping;
   /** Attribute definitions of the platform, and the owner of the key. */
   catalogue: Catalogue;
-  /** The accounts that were active administrators when they were last seen. */
+  /** The accounts that were administrators when they were last seen, and whether they were active then. */
   administrators: Administrators;
   /** Calls that the rate limit still allows, shared by all processes. */
   budget: Budget;

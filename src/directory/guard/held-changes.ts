@@ -86,7 +86,10 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     };
   }
 
-  /** Yields the changes of a list in pages: kind after kind, each in the order in which the changes were held. */
+  /**
+   * Yields the changes of a list in pages, kind after kind: held changes in the order in which they were held, rejected ones by
+   * rejection, and those of one rejection by their text.
+   */
   async function* pages(
     list: ChangeList,
     kinds: readonly DestructiveKind[] = DESTRUCTIVE_KINDS,

@@ -122,7 +122,10 @@ export interface ExceptionPage {
   reasons?: readonly ExceptionReason[] | undefined;
 }
 
-/** Returns at most `limit` exceptions behind the first `offset`, the oldest of each reason first. */
+/**
+ * Returns at most `limit` exceptions behind the first `offset`: reason after reason, each with the oldest first; a hold of the
+ * target comes last.
+ */
 export async function readExceptions(
   { redis, keys }: StoreDeps,
   { target, settings, deletesLeavers }: { target: string; settings: string; deletesLeavers: boolean },

@@ -226,7 +226,7 @@ export function createOutbox(
     return tag === 'dismissed';
   }
 
-  /** Returns exceptions of this target, the oldest of each reason first. */
+  /** Returns exceptions of this target: reason after reason, each with the oldest first; a hold of the target comes last. */
   const exceptions = (page: ExceptionPage): Promise<StandingException[]> =>
     readExceptions(deps, { target, settings, deletesLeavers }, page);
 

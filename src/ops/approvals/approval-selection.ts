@@ -50,7 +50,7 @@ export function selectionText(selection: ChangeSelection): string | undefined {
 }
 
 /**
- * Returns a function that selects from pages; undefined: everything is selected.
+ * Returns a function that takes a page of the approval's changes and returns the selected ones; undefined: everything is selected.
  * @param approval public id of the approval, for messages
  * @throws UnknownSelection when no person or group has a given name
  */

@@ -25,8 +25,8 @@ export type DecisionOutcome =
   /** The approval was decided earlier, and nothing is left for this order; or nothing was rejected that could be withdrawn. */
   | { kind: 'settled'; message: string }
   /**
-   * The first approval is this person's own. `by`: the name with which it was given; `isSameIdentity`: the callers are one by
-   * their identity, not by their names.
+   * The first approval is this person's own. `by`: the name with which it was given. `isSameIdentity`: both orders came with the
+   * same authenticated identity; false: only the names are the same.
    */
   | { kind: 'samePerson'; by: string; isSameIdentity: boolean }
   /** The approval has expired: nothing was decided, and the guard judges its changes again. */

@@ -86,7 +86,10 @@ async function readLink(person: ForgettablePerson, target: string, ref: Ref): Pr
   return link;
 }
 
-/** Returns whether the link has an account, or there may be one: the link was dropped, or a create got no answer. */
+/**
+ * Returns whether the link has an account, or there may be one: an operator ordered to forget the link or a restore lost it
+ * (`mayExist`), or a create got no answer (`tried`).
+ */
 const mayHaveAccount = ({ id, mayExist, tried }: Link): boolean => (id ?? mayExist ?? tried) !== undefined;
 
 /** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */

@@ -59,8 +59,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether the next sync of a leaver deletes the account by the present settings: at once behind its closing, or because the
- * account of a departed user, closed or open again, is due.
+ * Returns whether the next sync of a leaver deletes the account by the present settings: directly after it deactivates the account,
+ * or, if the account was deactivated before (and somebody may have activated it again), because its time of deletion has come.
  */
 function isDeletionDue(
   { link, marked, wanted, deletedAt }: UserCase,

@@ -46,7 +46,7 @@ async function planOfAnotherTenant(
   tenantSuspicion: string,
 ): Promise<Compared> {
   const { plan, findings } = await makePlan(asIfUnlinked(scope), { ...options, mapsAll: true });
-  // Accounts that were closed at the former tenant have no work here.
+  // Accounts closed at the former tenant own no workbooks or reports at the new one, so nothing is handed over.
   const { handover: _, ...withoutHandover } = plan;
   return {
     plan: { ...withoutHandover, anotherTenant: tenantSuspicion },

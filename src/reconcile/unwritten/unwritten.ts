@@ -218,8 +218,9 @@ async function keepsMember(
 }
 
 /**
- * Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. For a
- * value that is lost at the platform no membership waits.
+ * Returns the entries; a membership that waits for the end of a conflict gets the effect `report`. Additions to and removals from a
+ * group wait for a conflict of the group, and additions also for one of the user. Nothing waits here for the conflict of an applied
+ * value that the platform no longer has (`isLostValue`): `reportUnmappable` decides about it.
  */
 export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
   const conflicts = new Set(

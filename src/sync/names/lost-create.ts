@@ -9,7 +9,7 @@ import type { SyncContext } from '../context.ts';
 import { observedCore } from '../diff.ts';
 import type { Core } from '../mapping/mapping.ts';
 
-/** A SCIM look-up shows a new account or group within this time; contract 12.9 asks for a short one. */
+/** Assumed time within which a SCIM look-up shows a new account or group; trap 17 of contract 12.9 gives no number. */
 const SHOWN_WITHIN_MS = 20_000;
 /** Interval of look-ups until then. */
 const LOOK_AGAIN_MS = 2000;

@@ -80,8 +80,8 @@ export async function retryCircle(context: SyncContext, holderId: string): Promi
 }
 
 /**
- * Gives this resource a temporary name if it has the smallest ref in a circle. Sets `gate.heldHolder` to the first resource of the
- * chain whose change the guard holds.
+ * Gives this resource a temporary name if it has the smallest ref in a circle. Renames nothing if a resource of the chain has a held
+ * change or is not to be synced; if the first such resource has a held change, `gate.heldHolder` becomes its ref.
  */
 export async function breakCircle(context: SyncContext, name: string, holderId: string): Promise<void> {
   const { gate, work } = context;

@@ -115,8 +115,8 @@ async function isLate(context: SyncContext, holder: ShownName): Promise<boolean>
 }
 
 /**
- * Returns the message about a holder that is a dead letter, and the last one of the dead letters that wait for each other's names;
- * undefined: the holder is none.
+ * Returns the message that the holder of the name is a dead letter. If the holder waits for the name of another dead letter, and so
+ * on, the message also names the last of them. Undefined: the holder is no dead letter.
  */
 async function refusedText(context: SyncContext, holder: ShownName): Promise<string | undefined> {
   const { outbox, work } = context;
