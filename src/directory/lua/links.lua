@@ -1,5 +1,6 @@
--- Reads and writes reverse links. The hash `linked:<target>` has under 'kind:platform id' (here `platform_key`) the ref of the
--- linked resource; after the ref a space and a fingerprint may follow, if the account was equal to its link (drift.ts).
+-- Reads and writes reverse links, and clears suspected drift that a sync has written. The hash `linked:<target>` has under
+-- 'kind:platform id' (here `platform_key`) the ref of the linked resource; after the ref a space and a fingerprint may follow, if
+-- the account was equal to its link (drift.ts).
 -- NEEDS keys (key)
 
 -- Returns the ref and the whole text of a reverse link; false or nil: there is none.

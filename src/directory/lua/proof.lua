@@ -10,8 +10,8 @@ local FOR_OPERATORS = { damaged = true, doubled = true, lost = true }
 -- Adds one fault to the reply. `family`: of the faulty data (keys.ts). `what`: missing | wrong | surplus (the entry is absent,
 -- has another value, or belongs to nothing) | damaged (a record or link cannot be read) | doubled (two resources with the same
 -- name or platform id) | lost (a record is absent to which other data belongs). `ref`: of the resource. Without a function
--- `repair` the fault is only reported. `entry` distinguishes the faults of one ref. SCAN may return an entry twice; the
--- digest of the fault lets the caller count it once.
+-- `repair` the fault is only reported. `entry` says what is faulty, by default the resource. The digest of the fault
+-- lets the caller count an entry once: SCAN may return it twice, and two resources may have the same faulty entry.
 local function fault(family, what, ref, repair, entry)
   local is_repaired = p.repair and repair
   local whole = table.concat({ p.target or '', family, FOR_OPERATORS[what] and what or '', entry or ref }, ' ')
@@ -58,5 +58,5 @@ local function lists(joined_ids, id)
   return string.find(',' .. (joined_ids or '') .. ',', ',' .. id .. ',', 1, true) ~= nil
 end
 
--- Returns the reply of a proof (prove_records.lua). `seen`: number of entries that this portion checked.
+-- Returns the reply of a proof (prove_records.lua). `seen`: number of records, links, marks or index entries checked.
 local function proved(next_cursor, seen) return { 'proved', next_cursor, seen, found } end

@@ -32,7 +32,7 @@ export interface Readiness {
   underWay: boolean;
 }
 
-/** Pending members that one reply contains. */
+/** COUNT of HSCAN: about so many pending members are in one reply. */
 const PENDING_PORTION = 5000;
 
 export function createPendingMemberships({ redis, keys }: StoreDeps, { target }: { target: string }) {

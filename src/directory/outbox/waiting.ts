@@ -19,7 +19,10 @@ export async function readWaiting(
   { offset, limit }: WaitingPage,
 ): Promise<WaitingResource[]> {
   const key = (family: string): string => keys.key(family, target);
-  /** Returns up to `count` refs from position `from` on, without those that wait for a held change of another resource. */
+  /**
+   * Returns up to `count` refs from position `from` on, without those that wait for a held change of another resource or for a
+   * refused group. Only scores of `dirty` reach BEHIND_HELD_SCORE: those of `inflight` are times in milliseconds.
+   */
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
     count <= 0
       ? []
@@ -57,7 +60,7 @@ export async function readWaiting(
   });
 }
 
-/** Returns the number of resources that are not applied yet, without those that wait for a held change of another one. */
+/** Returns the number of resources that are not applied yet, without those that `readWaiting` leaves out. */
 export async function countWaiting({ redis, keys }: StoreDeps, target: string): Promise<number> {
   const [marked, behindHeld] = await Promise.all([
     redis.hlen(keys.key('marks', target)),

@@ -1,14 +1,15 @@
 -- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { kind, cursor, count, repair (whether faults are repaired) }
--- RETURN {"proved", next cursor, number of entries checked, [family, what, ref, 1 (repaired) or 0,
+-- RETURN {"proved", next cursor, number of records checked, [family, what, ref, 1 (repaired) or 0,
 --        digest of the entry, ...]}; for each fault five values: family, what and ref as lua/proof.lua says
 -- NEEDS keys (key, p), entries (entries_of, family_of, LOOKUPS), heads (is_sound, parse_head), indexes (add_lookup)
 -- NEEDS numbers (next_number), proof (fault, has_entry, lists, proved, RECORDS, sound_record)
 local family = RECORDS[p.kind]
 local next_cursor, records = unpack(redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count))
 
--- Proves an index entry of a record: the index has the id under the value.
+-- Proves an index entry of a record: the index has the id under the value. The last argument of `fault` is the entry of which the
+-- fault is: in an index with several ids, the id under the value; else the value, so that two records with one name count once.
 local function prove_entry(id, index, value)
   local indexed, ref = redis.call('HGET', key(index), value), p.kind .. ':' .. id
   -- LOOKUPS: the indexes that have several ids under one value, joined by commas (lua/entries.lua).

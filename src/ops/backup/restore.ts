@@ -48,7 +48,10 @@ interface RestoreOptions {
   tokens: 'keep' | 'take';
   /** Accepts a file whose HMAC is missing or wrong. */
   acceptUnproven: boolean;
-  /** Whether a run of the service will repair users who are synced. False: they are marked, and the guard judges each alone. */
+  /**
+   * True: users who were synced at the backup are left to the reconcile at the start of the service, so that the guard judges
+   * together what the present settings take from them. False: no such run repairs, so they are marked and judged one by one.
+   */
   leaveToReconcile: boolean;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
@@ -160,7 +163,7 @@ async function putBack(
       });
   let marked = 0;
   for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
-  // The file has links at targets that left the settings before the backup was made.
+  // The file may have links at targets that are not in the settings. At those of `kept` an operator ordered that accounts stay.
   await knownTargets.noteLinked(header.kept ?? []);
   return {
     createdAt: header.createdAt,

@@ -31,7 +31,7 @@ interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> 
   unnoted: { ref: Ref } | undefined;
 }
 
-/** Returns the end of the resource after the syncs, with what other resources have not written, and what no sync writes. */
+/** Returns the report of the resource after the syncs, with what other resources have not written, and what no sync writes. */
 export async function endOfSyncs(
   scope: ReconcileScope,
   found: FoundResource,
@@ -59,7 +59,7 @@ export async function endOfSyncs(
   return withRejectedRemovals(scope, end, found, unclear);
 }
 
-/** Returns the end of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
+/** Returns the report of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
 async function endOfWritten(
   scope: ReconcileScope,
   found: FoundResource,
@@ -73,7 +73,7 @@ async function endOfWritten(
   const { end, look, entries, differences } = compared;
   const { kind, ref } = found;
   if (!look || look.areValuesUnread) return unreadEnd(look);
-  // An end that has a message says the reason already.
+  // A report that has a message says the reason already.
   const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
   const waiting =
     told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: entries ?? [] });

@@ -1,11 +1,11 @@
-// Tells the end of the sync of a person whose account the platform does not have any more.
+// Reports after the sync of a person that the platform does not have the account any more.
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { NEWLY_LINKED } from '../../reconcile/entry.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /**
- * Adds to an end without a message that the account is gone. Either no account is wanted, because the person left, or the sync made
- * none anew: another account has its name, or the policy of the target forbids it. A dry run lists the latter as differences.
+ * Adds to a report without a message that the account is gone. Either no account is wanted, because the person left, or the sync
+ * made none anew: another account has its name, or the policy of the target forbids it. A dry run lists the latter as differences.
  */
 export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
   if (end.message !== undefined || !look?.isGone) return end;

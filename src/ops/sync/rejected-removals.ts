@@ -1,4 +1,4 @@
-// Tells at the end of the sync of a person in which groups the person stays, because an operator rejected the removal.
+// Reports after the sync of a person in which groups the person stays, because an operator rejected the removal.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
@@ -11,8 +11,8 @@ import { firstNamesOf } from './sync-end-memberships.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /**
- * Adds to the end of a person the groups in which the person stays, because an operator rejected the removal, with the commands that
- * take the rejections back. Such a standing exception does not change the outcome.
+ * Adds to the report of a person the groups in which the person stays, because an operator rejected the removal, with the commands
+ * that take the rejections back. Such a standing exception does not change the outcome.
  * @param leftOut groups that the message leaves out, because somebody else removed the person from them at the platform, or because
  *   they were not read and the person may be in them or not
  */

@@ -15,9 +15,9 @@ import type { FoundResource } from '../find.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
 
 /**
- * Adds to the end of a person that the guard holds a removal from a group, and that a membership is not written yet. Adds to the
- * end of a group that its members wait for a decision about their accounts. Nothing of the resource itself is left to write; the
- * resource differs until the decision or the write.
+ * Adds to the report of a finished sync why memberships are not written. Of a person: the guard holds a removal from a group, or a
+ * group has not written a membership yet. Of a group: members wait for a decision about their accounts, or for a group that was
+ * refused; else: members are not written yet. Nothing of the resource itself is left to write.
  */
 export async function withWaiting(
   scope: ReconcileScope,
@@ -48,7 +48,7 @@ export async function withWaiting(
   return withReason(end, isHeld ? 'held' : isRefused ? 'waiting' : 'equal', message);
 }
 
-/** Adds to the end of a person that the guard holds the removal from a group, or the deletion of a group that the person is in. */
+/** Adds to the report of a person that the guard holds the removal from a group, or the deletion of a group with the person. */
 async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
   const { outbox } = scope;
   const { pendingMemberships } = await outbox.resourceStatus(ref);
@@ -66,7 +66,7 @@ async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): 
   return withReason(end, 'held', open ? `${told}: ${showText(scope, open.id)}` : told);
 }
 
-/** Adds to the end of a person the awaited removals from groups that the guard holds, and those whose group was refused. */
+/** Adds to the report of a person the awaited removals from groups that the guard holds, and those whose group was refused. */
 export async function withStoppedRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
   const held = await withHeldRemovals(scope, end, ref);
   if (!ref.startsWith('User:')) return held;
@@ -97,7 +97,7 @@ async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Pro
 }
 
 /**
- * Adds to the end of a person or group the memberships that are not written yet. Nothing writes them while the last sync of the
+ * Adds to the report of a person or group the memberships that are not written yet. Nothing writes them while the last sync of the
  * other side, the group or the member, was refused, until somebody acts. A member may also have to leave another group first.
  * @param others the groups of the person, or the members of the group
  */
@@ -132,9 +132,9 @@ async function withUnwrittenMemberships(
 }
 
 /**
- * Adds to the end of a person the groups that still have to be made or to get their names, also if the platform refused the name
- * for good: access goes by the name of a group. A group with its name may be marked for other members. Adds to the end of a group
- * the members whose account is not made anew.
+ * Adds to the report of a person the groups that still have to be made or to get their names, also if the platform refused the
+ * name for good: access goes by the name of a group. A group with its name may be marked for other members. Adds to the report of a
+ * group the members whose account is not made anew.
  * @param others these groups, or these members
  */
 export async function withUnwrittenOthers(

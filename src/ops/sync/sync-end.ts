@@ -27,8 +27,8 @@ const writtenByOrder = ({ kind }: FoundResource): string =>
   `a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change${kind === 'User' ? '' : ' of it or of its members'} writes it`;
 
 /**
- * Returns the end of a dry run. Nothing that differs is written while a hold or a new address stops it, and a dead letter only by an
- * order.
+ * Returns the report of a dry run. Nothing that differs is written while a hold or a new address stops it, and a dead letter only
+ * by an order.
  */
 export async function withHold(
   scope: ReconcileScope,
@@ -64,7 +64,7 @@ export async function stopText({
 }
 
 /**
- * Adds to the end a difference that no sync can write: a value of an attribute that the platform defines with another type, or a
+ * Adds to the report a difference that no sync can write: a value of an attribute that the platform defines with another type, or a
  * membership whose member or group is gone and cannot be made anew.
  */
 export function withConflicts(
@@ -88,7 +88,7 @@ export function withConflicts(
 }
 
 /**
- * Adds that groups of a person, or removals of members of a group, were not compared to an end without another reason why the
+ * Adds that groups of a person, or removals of members of a group, were not compared to a report without another reason why the
  * resource is not as desired.
  * @param count number of these groups or removals
  */
@@ -99,7 +99,7 @@ export function withNotCompared(end: SyncEnd, kind: FoundResource['kind'], count
   return { ...end, message };
 }
 
-/** Adds to an end without a message the number of differences that the policy of the target leaves at the platform. */
+/** Adds to a report without a message the number of differences that the policy of the target leaves at the platform. */
 export function withLeftByPolicy(
   { target }: ReconcileScope,
   end: SyncEnd,
@@ -111,13 +111,13 @@ export function withLeftByPolicy(
   return { ...end, message };
 }
 
-/** Returns the end when a difference of the resource was not noted, so that no sync repairs it. */
+/** Returns the report when a difference of the resource was not noted, so that no sync repairs it. */
 export const unnotedEnd = (ref: Ref): SyncEnd => ({
   outcome: 'waiting',
   message: `${ref} changed during the comparison or was being synced, so what differs there is not repaired yet: repeat the command`,
 });
 
-/** Returns the end when the platform could not be read; `compared` null: not at all, else only the values could not. */
+/** Returns the report when the platform could not be read; `compared` null: not at all, else only the values could not. */
 export const unreadEnd = (compared: ComparedOne | null): SyncEnd => ({
   outcome: 'waiting',
   message: compared

@@ -1,4 +1,4 @@
-// Defines the end of a sync that an operator ordered.
+// Defines the report about a resource after a sync that an operator ordered, and its outcome.
 import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { PlanEntry } from '../../reconcile/entry.ts';
@@ -14,7 +14,7 @@ export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 /** Outcomes from the mildest to the gravest. */
 const GRAVITY: readonly SyncOutcomeName[] = ['equal', 'waiting', 'held', 'needsPerson'];
 
-/** Returns the end with one more reason why the resource is not as desired: the graver outcome, and both messages. */
+/** Returns the report with one more reason why the resource is not as desired: the graver outcome, and both messages. */
 export function withReason(end: SyncEnd, outcome: SyncOutcomeName, message: string): SyncEnd {
   const isGraver = GRAVITY.indexOf(outcome) > GRAVITY.indexOf(end.outcome ?? 'equal');
   return {
@@ -23,6 +23,7 @@ export function withReason(end: SyncEnd, outcome: SyncOutcomeName, message: stri
   };
 }
 
+/** Report about one resource at the end of a sync that an operator ordered, or of a dry run; `end` in variables. */
 export interface SyncEnd {
   /** Undefined after a dry run. */
   outcome?: SyncOutcomeName;

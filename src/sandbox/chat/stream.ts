@@ -1,5 +1,5 @@
 // Formats the lines of a chat answer: opening, closing, errors, and the lines of a stored thread (contract 6.3).
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { MessageRecord } from './records.ts';
 import { toLine } from './run.ts';
 
@@ -37,7 +37,10 @@ export function storedLines(state: RecordState, lastSort: number): string[] {
   ];
 }
 
-/** Yields the opening line, then the lines of the run. */
+/**
+ * Yields the opening line, then the lines of the run. It is not an async generator, because `return` must reach `rest` (Run.follow)
+ * also before the first `next` and while a line is awaited.
+ */
 export function openingWith(first: string, rest: AsyncIterable<string>): AsyncIterable<string> {
   return {
     [Symbol.asyncIterator]() {
@@ -63,7 +66,7 @@ export function brokenAfter(first: string, message: string): string[] {
   return [first, errorLine(message)];
 }
 
-/** Returns an id for a user message without a `messageId`, in the form of CHAT_MESSAGE_ID. */
+/** Returns an id for a user message without a `messageId`, in the form of CHAT_MESSAGE_ID: the time, then six random digits. */
 export function freshMessageId(nowMs: number): string {
-  return `${nowMs}-${randomUUID().slice(0, 8)}-message`;
+  return `${nowMs}${randomInt(1e5, 1e6)}-message`;
 }

@@ -89,6 +89,11 @@ test('CHAT-07 a chat messageId of 13 or more digits followed by -message is acce
   expect(records[1]).toMatchObject({ id: '12345678901234-message', role: 'user' });
 });
 
+test('a chat question without a messageId is echoed with an id that is a valid messageId', async () => {
+  const { records } = await rig.talk({ input: QUESTION, ...as('ada') });
+  expect(records[1]).toMatchObject({ id: expect.stringMatching(/^\d{13,}-message$/), role: 'user' });
+});
+
 test('CHAT-08 ERR-02 a chat request with an API key whose sessionSettings name no user is 400', async () => {
   for (const body of [
     {},
