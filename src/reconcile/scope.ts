@@ -31,11 +31,12 @@ export interface ReconcileScope {
   /** Returns the targets that the settings had for this connection and no longer have. */
   formerTargets: () => Promise<string[]>;
   outbox: Outbox;
+  /** Links and marks of this connection, and the store of suspected drift. */
   drifts: DriftNotes;
   coverage: CoverageReader;
   runs: RunStore;
   handovers: HandoverStore;
-  /** Drift notes of other connections of the same target; their linked accounts are managed too. */
+  /** The same of the other connections of this target: an account or group to which one of them is linked is not unmanaged. */
   others: DriftNotes[];
   clock: Clock;
   /** Returns a number from 0 to below 1, as Math.random does. */
@@ -43,6 +44,7 @@ export interface ReconcileScope {
 }
 
 export interface Progress {
+  /** `second look`: users are read one by one after the user list (compare/verify-users.ts). */
   phase: 'users' | 'groups' | 'members' | 'values' | 'second look' | 'apply';
   done: number;
   total: number;
@@ -53,14 +55,15 @@ export interface UnreadResource {
   ref: Ref;
   /** Name at the platform by the link; the ref if the link has none. */
   name: string;
-  /** The last failed read, with the answer; null: none failed by itself. */
+  /** The last failed read, with the answer; null: no read failed, for example if an account in a list was 404. */
   why: string | null;
 }
 
-/** State of a running comparison. */
+/** State and findings of a running comparison, which its steps add to. */
 export interface ScanResult {
   scope: ReconcileScope;
   signal: AbortSignal;
+  /** Which attributes the user list shows: that an account lacks one which the list shows for nobody is no difference by itself. */
   visibility: ComparedAttributes;
   counts: {
     calls: number;

@@ -1,4 +1,4 @@
-// Tests that commands name both the held and the rejected changes of one resource.
+// Tests that exceptions, status, plan and explain name both the held and the rejected changes of one resource.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -23,7 +23,7 @@ async function reject(...selection: string[]): Promise<void> {
   await place.idle();
 }
 
-test('commands name both held and rejected removals of members of one group', async () => {
+test('exceptions, status, plan and explain name both held and rejected removals of members of one group', async () => {
   const ids: string[] = [];
   for (const name of NAMES) ids.push(await place.idp.createUser(name));
   const crew = await place.idp.createGroup('crew', ids);
@@ -39,7 +39,7 @@ test('commands name both held and rejected removals of members of one group', as
   expect(await outputOf('exceptions')).toContain(rejected);
 }, 60_000);
 
-test('commands name both a held and a rejected clearing of attributes of one person', async () => {
+test('exceptions, status, plan and explain name both a held and a rejected clearing of attributes of one person', async () => {
   const dan = await place.idp.createUser('dan@acme.example', { title: 'Head', nickName: 'red' });
   await place.idle();
   await place.idp.patch(`/Users/${dan}`, { op: 'remove', path: 'title' });

@@ -229,7 +229,7 @@ describe('a create that was carried out', () => {
     ['inactive', 'safe', false],
     ['open', 'immediate', true],
   ] as const)(
-    'an account that lists show only after its deleted person was forgotten is %s with activation %s, and a reconcile reports it as unmanaged',
+    'a create got no answer, its person is deleted at the source, and lists show the account only after the bridge stopped searching: it is %s with activation %s, and plan lists it as unmanaged',
     async (_, activation, isActive) => {
       place = await openPlace({ target: { users: { activation } } });
       const lost = { staleReadsMs: 60_000 };
@@ -251,7 +251,7 @@ describe('a create that was carried out', () => {
     ['with externalIds', {}, { externalId: 'ext-other' }, 2],
     ['without externalIds', { externalId: undefined }, { externalId: undefined }, 1],
   ])(
-    'the person is renamed, and another person gets the userName that was sent → each has one account with the own values (people %s)',
+    'the person is renamed, and another person gets the userName that was sent → each person has one account with the own values (people %s)',
     async (_, own, others, lookUps) => {
       place = await openPlace({});
       const ann = await loseCreate(

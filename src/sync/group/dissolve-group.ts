@@ -40,7 +40,7 @@ const DELETED = 'the group was deleted at the source';
 /** Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. */
 export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
-  // A create with a lost answer may have created the group.
+  // `tried`: a create was sent and has no answer, so it may have made the group.
   if (link.tried) {
     const name = String(link.tried.core.displayName);
     const found = await findGroup(context, name);
@@ -52,6 +52,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     if (unproven) return endUnlinked(context, unproven);
     delete link.tried;
   }
+  // `mayExist`: the link was forgotten or lost, and its group may still be there.
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftGroup(context, link.mayExist);
     if (unfinished) return endUnlinked(context, unfinished);
@@ -77,6 +78,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
       const unfinished = await deleteOrEmpty(context, link.id);
       // A group that stays keeps a temporary name (temporary-name.ts): another name would give its members the access of that name.
       if (unfinished) return await withTemporaryName(context, unfinished);
+      // `deleting`: the group is deleted, so it keeps no temporary name.
       const left = link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
       if (left) return left;
     } catch (error) {
@@ -97,8 +99,8 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
 }
 
 /**
- * Ends the sync of a group without a known platform group. The outcome `synced` means that the policy removes no member. The
- * pending memberships are dropped then, because users wait for the removals among them.
+ * Ends the sync of a group of which it is not proven which platform group is its own. The outcome `synced` means that the policy of
+ * the target removes no member. The pending memberships are dropped then, because users wait for the removals among them.
  */
 async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
   const { outbox, work } = context;
@@ -134,8 +136,8 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
     });
     return undefined;
   }
-  // The deletion was approved earlier, and the removal of a member was not. As `unasked`, the approval is kept until the deletion
-  // can be written: the end of the sync drops the decisions about all other changes that the guard allowed.
+  // The deletion is approved, but cannot be written in this sync, because the removal of a member is not. The end of the sync drops
+  // approvals, as if their changes were written or needless by now; `unasked` keeps that of the deletion for a later sync.
   if (deletion === 'allowed') context.gate.unasked.push('delete');
   // A removal that the platform answered with success and did not carry out is tried again later.
   await throwIfUnwritten(context, await removePermitted(context, allowed));
@@ -163,6 +165,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   const outcome = ended(context);
   // A rejected removal keeps the link, because without it the operator could not take the rejection back.
   const why = 'condition' in outcome ? outcome.condition : undefined;
+  // Without a condition nothing was refused: no managed member is left.
   if (protectedCount === 0) return why && outcome;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
   const stay = `${LISTED_AS_PROTECTED}, so ${counted(protectedCount, 'member')} of the group that was deleted at the source ${protectedCount === 1 ? 'stays' : 'stay'}`;

@@ -68,20 +68,52 @@ describe('deactivations that the directory has accepted', () => {
     expect({ used, waiting }).toEqual({ used: 1, waiting: 0 });
   });
 
-  it("the state of a membership in a decision is `waits` while the member's deactivation is pending, `follows` while it is held, and `rejected` after its rejection if the source deleted the member", async () => {
+  describe('decisionsOfMembers() returns for a member', () => {
+    let ada: Ref;
+    beforeEach(async () => {
+      ada = await syncedUser('ada');
+    });
+    const decision = async () => (await store.outbox.guardStore.decisionsOfMembers([idOf('ada')]))[0];
+    const hold = () => store.outbox.guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
+
+    it('`stays` while the source neither deactivates nor deletes the user', async () => {
+      await expect(decision()).resolves.toBe('stays');
+    });
+
+    it('`waits` after the source deactivated the user, until a sync asks the guard', async () => {
+      await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
+      await expect(decision()).resolves.toBe('waits');
+    });
+
+    it('`waits` after the source deleted the user, until a sync asks the guard', async () => {
+      await store.remove('User', idOf('ada'));
+      await expect(decision()).resolves.toBe('waits');
+    });
+
+    it('`follows` while the guard holds the deactivation of the deleted user', async () => {
+      await store.remove('User', idOf('ada'));
+      await hold();
+      await expect(decision()).resolves.toBe('follows');
+    });
+
+    it('`rejected` after an operator rejected the deactivation of the deleted user', async () => {
+      const { guardStore } = store.outbox;
+      await store.remove('User', idOf('ada'));
+      await hold();
+      await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
+      await expect(decision()).resolves.toBe('rejected');
+    });
+  });
+
+  it('decisionsOfMembers() returns the decisions in the order of the users', async () => {
+    await syncedUser('ada');
+    await syncedUser('bob');
+    await store.remove('User', idOf('bob'));
     const { guardStore } = store.outbox;
-    const [ada, bob] = [await syncedUser('ada'), await syncedUser('bob')];
-    const decisions = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
-    await expect(decisions()).resolves.toEqual(['stays', 'stays']);
-    await store.remove('User', idOf('ada'));
-    await expect(decisions()).resolves.toEqual(['waits', 'stays']);
-    await guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
-    await expect(decisions()).resolves.toEqual(['follows', 'stays']);
-    await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
-    await expect(decisions()).resolves.toEqual(['rejected', 'stays']);
-    await store.putUser(idOf('bob'), { userName: 'bob', active: false }, 'deactivation');
-    await expect(decisions()).resolves.toEqual(['rejected', 'waits']);
-    expect(bob).toBe(`User:${idOf('bob')}`);
+    await expect(guardStore.decisionsOfMembers([idOf('bob'), idOf('ada')])).resolves.toEqual([
+      'waits',
+      'stays',
+    ]);
   });
 });
 

@@ -39,7 +39,7 @@ const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
 const find = (parent: Command, name: string | undefined): Command | undefined =>
   parent.commands.find((each) => each.name() === name);
 
-test('each command and option that a message of the source names exists in the CLI', () => {
+test('every subcommand and option that a message in src/ names after an existing command exists', () => {
   const faults: string[] = [];
   let seen = 0;
   for (const { file, text } of texts) {
@@ -62,7 +62,7 @@ test('each command and option that a message of the source names exists in the C
   expect(seen).toBeGreaterThan(40);
 });
 
-test('every message of the source names a command of the CLI with `scim-bridge` before it', () => {
+test('every message in src/ names a command of the CLI with `scim-bridge` before it', () => {
   const subcommands = program.commands.flatMap((command) =>
     command.commands.map((sub) => `${command.name()} ${sub.name()}`),
   );
