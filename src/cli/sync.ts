@@ -89,7 +89,7 @@ async function syncAll(
 
 /**
  * Returns the exit code of one sync: by its outcome, or after a dry run as for `plan`. 0: nothing would be written; 2:
- * something would; 1: the platform could not be read.
+ * something would; 1: the platform was not read.
  */
 function exitCodeOf({ differences, outcome }: SyncReport): number {
   if (outcome !== undefined) return SYNC_EXITS[outcome];
@@ -114,7 +114,12 @@ function endLines({ dryRun, differences, steps, outcome = 'equal', message }: Sy
     // A message tells what is not as desired or not known, so the word `equal` would be untrue.
     return [wrote ? `nothing more to do${because}` : nothing];
   }
-  if (differences === null) return ['the platform could not be read: nothing is known of what differs'];
+  if (differences === null)
+    return [
+      message === undefined
+        ? 'the platform could not be read: nothing is known of what differs'
+        : `the platform was not read, so nothing is known of what differs${because}`,
+    ];
   if (differences.length === 0) return [nothing];
   const changes = differences.filter(isChange);
   const others = differences.filter((entry) => !isChange(entry));

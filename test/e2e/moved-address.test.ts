@@ -1,32 +1,56 @@
-// Tests what the reading commands say while the address in the settings leads to a platform that has none of the linked accounts, and
-// no reconcile has looked at it: nothing is written there.
+// Tests commands while the address in the settings leads to a platform that has other people's accounts under the ids of the links,
+// and no reconcile has looked at it: nothing is written there, and nothing that is there counts as a state of the linked accounts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { createByHand } from '../support/by-hand.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
+const CAI = 'cai@acme.example';
+/** The guard holds each removal of a member. */
+const guard = { removeMembers: { count: 0, percent: 0 } };
 const WAITS =
   'the address of main changed, and nothing is written before a worker or scim-bridge reconcile --target main finds a linked account there';
 
 let place: Place;
 let other: Sandbox;
 beforeAll(async () => {
-  place = await openPlace({});
+  place = await openPlace({ target: { guard } });
+  other = await startSandbox();
+  const there = createPlatformView(other.ready.controlUrl);
+  for (const platform of [place.platform, there])
+    await platform.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
+  for (const userName of ['zoe', 'yan'].map((name) => `${name}@other.example`))
+    await there.control('POST', '/fixtures', { users: [{ userName }] });
+  await createByHand({ sandbox: other }, 'Groups', { displayName: 'strangers' });
   await place.idp.createUser(ANN);
   await place.idle();
-  other = await startSandbox();
+  const cai = await place.idp.createUser(CAI);
+  const crew = await place.idp.createGroup('crew', [cai]);
+  await place.idle();
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${cai}"]` });
+  await place.idle();
+  const idsAt = async (platform: PlatformView, user: string, group: string) => [
+    (await platform.user(user))?.scimId,
+    (await platform.group(group))?.scimId,
+  ];
+  // Without equal ids the commands would find nothing there.
+  expect(await idsAt(there, 'zoe@other.example', 'strangers')).toEqual(
+    await idsAt(place.platform, ANN, 'crew'),
+  );
 }, 60_000);
 afterAll(async () => {
   await place.stop();
   await other.stop();
 });
 
-const { outcome, told } = commandsAt(() => place);
+const { outcome, succeed, told } = commandsAt(() => place);
 const plain = (text: string): string => text.replaceAll(/\S*main\.js /g, 'scim-bridge ');
 
 /** Restarts with another platform, and without a scheduler, which would reconcile at once. */
@@ -61,7 +85,34 @@ test('the address leads to another platform → status, doctor, explain, sync an
   expect(plain((await outcome('verify-access', BOB))[1])).toContain(`a change waits to be applied: ${WAITS}`);
 }, 60_000);
 
-test('the address leads to the platform of the links again → a worker finds an account there, and no command names the address', async () => {
+const LACKING =
+  'the address leads to a platform whose group of the same id lacks a member whose removal is held';
+
+test.each(['crew', CAI])(
+  `${LACKING} → sync --dry-run of %s reads nothing there, and says why`,
+  async (name) => {
+    const { code, json } = await place.commands.run('sync', name, '--dry-run', '--json');
+    expect([code, json]).toMatchObject([1, [{ differences: null, steps: [] }]]);
+    expect(plain(json[0].message)).toBe(WAITS);
+    expect(plain(await told('sync', name, '--dry-run'))).toContain(
+      `the platform was not read, so nothing is known of what differs: ${WAITS}`,
+    );
+  },
+  60_000,
+);
+
+test.each(['crew', CAI])(
+  `${LACKING} → sync of %s compares nothing, and the removal stays held`,
+  async (name) => {
+    const { code, json } = await place.commands.run('sync', name, '--json');
+    expect((await place.commands.run('approvals', 'list', '--json')).json).toHaveLength(1);
+    expect([code, json]).toMatchObject([2, [{ differences: null, steps: [], outcome: 'held' }]]);
+    expect(plain(json[0].message)).toBe(WAITS);
+  },
+  60_000,
+);
+
+test('the address leads to the platform of the links again → a worker finds an account there, no command names the address, and the held removal can be approved', async () => {
   await moveTo(place.sandbox);
   await place.idle();
   expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
@@ -69,4 +120,9 @@ test('the address leads to the platform of the links again → a worker finds an
   await eventually('doctor has no finding about the address', async () =>
     (await told('doctor')).includes('address default') ? undefined : true,
   );
+  expect((await place.platform.group('crew'))?.members).toEqual([CAI]);
+  const [held] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await succeed('approvals', 'approve', held.id, '--yes');
+  await place.idle();
+  expect((await place.platform.group('crew'))?.members).toEqual([]);
 }, 60_000);

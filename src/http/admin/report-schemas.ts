@@ -84,7 +84,10 @@ export const REPORT_SCHEMAS = {
   SyncReport: objectOf<SyncReport>()({
     ...eachOf(['connection', 'target', 'ref', 'name'], textField),
     dryRun: booleanField,
-    differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
+    differences: nullOr(
+      arrayOf(planEntry),
+      'Before the sync; null: the platform was not read at its new address, or could not be read.',
+    ),
     pendingGroups: {
       ...recordOf({ enum: ['+', '-', 'r'] }),
       description:

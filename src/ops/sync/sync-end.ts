@@ -1,5 +1,5 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
-import { heldUntil } from '../../directory/guard/operator-hold.ts';
+import { heldUntil, isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
@@ -29,6 +29,7 @@ const writtenByOrder = ({ kind }: FoundResource): string =>
 /**
  * Returns the report of a dry run. Nothing that differs is written while a hold or a new address stops it, and a dead letter only
  * by an order.
+ * @param differences null: nothing was compared, as at a new address
  */
 export async function withHold(
   scope: ReconcileScope,
@@ -37,7 +38,8 @@ export async function withHold(
 ): Promise<SyncEnd> {
   const stop = await stopText(scope);
   const differs = differences?.some(isChange) === true;
-  if (stop !== undefined && differs) return { message: stop };
+  const isUnread = differences === null && (await scope.outbox.hasMoved());
+  if (stop !== undefined && (differs || isUnread)) return { message: stop };
   const { blockedSince } = await scope.outbox.resourceStatus(found.ref);
   const end = differs && blockedSince !== null ? { message: writtenByOrder(found) } : {};
   return withLeftAlone(scope, found, end);
@@ -53,14 +55,16 @@ export async function withLeftAlone(
   return why === undefined ? end : { ...end, message: why };
 }
 
-/** Returns why nothing is written to the target, and what ends that: a hold, or a new address; undefined: neither stops it. */
+/** Returns why nothing is written to the target, and what ends that: a hold, a new address, or both; undefined: neither. */
 export async function stopText({
   outbox,
   target,
 }: Pick<ReconcileScope, 'outbox' | 'target'>): Promise<string | undefined> {
   const hold = await outbox.guardStore.onHold();
-  if (hold) return `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
-  return (await outbox.hasMoved()) ? movedText(target.name) : undefined;
+  const held = hold ? `on hold by ${hold.by}: ${heldUntil(target.name, hold)}` : undefined;
+  // The hold of a reconcile is about the address already, and its advice too.
+  if ((hold && isTenantHold(hold)) || !(await outbox.hasMoved())) return held;
+  return [held, movedText(target.name)].filter(Boolean).join('; ');
 }
 
 /**

@@ -83,7 +83,10 @@ export async function syncOne(
 
 /** Result of the comparison of a resource before its sync. */
 interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
-  /** Null: the platform could not be read, or not within the time limit. Then `entries` and `differences` are null too. */
+  /**
+   * Null: the platform was not read at a new address, could not be read, or not within the time limit. Then `entries` and
+   * `differences` are null too.
+   */
   look: ComparedOne | null;
   /** All entries of the comparison, with `memberships`. */
   entries: PlanEntry[] | null;
@@ -92,7 +95,7 @@ interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
 }
 
 /**
- * Compares the resource and its memberships with the platform.
+ * Compares the resource and its memberships with the platform, unless the address is new.
  * @param limits `time` ends with the time limit, `stop` when the caller gives up, `signal` with either of them
  * @throws TargetSilent when the platform does not answer
  */
@@ -101,6 +104,12 @@ async function compareBefore(
   found: FoundResource,
   { signal, time, stop }: { signal: AbortSignal; time: AbortSignal; stop: AbortSignal },
 ): Promise<BeforeSync> {
+  const { outbox } = scope;
+  const readPending = async () =>
+    Object.fromEntries((await outbox.resourceStatus(found.ref)).pendingMemberships);
+  const unread = { look: null, entries: null, memberships: [], differences: null };
+  // At another tenant the id of a link may lead to another account or group. Its comparison would be stored, and end held changes.
+  if (await outbox.hasMoved()) return { ...unread, pendingGroups: await readPending() };
   let failure: string | undefined;
   const noteFailure = (text: string): void => {
     failure = text;
@@ -116,13 +125,11 @@ async function compareBefore(
     await throwIfOneReadFails(scope, failure, signal);
     await throwIfSilent(scope);
   }
-  const { pendingMemberships } = await scope.outbox.resourceStatus(found.ref);
-  const pendingGroups = Object.fromEntries(pendingMemberships);
+  const pendingGroups = await readPending();
   const memberships =
     read && (await membershipEntries(scope, found, { look: read, pendingGroups, signal }).catch(nullAtLimit));
   // Without its memberships a resource counts as not read.
-  if (!read || !memberships)
-    return { look: null, entries: null, memberships: [], differences: null, pendingGroups };
+  if (!read || !memberships) return { ...unread, pendingGroups };
   const entries = [...read.entries, ...memberships];
   const differences = [...(await toDifferences(scope, found, entries)), ...(read.refusedNames ?? [])];
   return { look: read, entries, memberships, differences, pendingGroups };

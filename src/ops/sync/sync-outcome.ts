@@ -37,7 +37,7 @@ export interface SyncReport extends SyncEnd {
   ref: Ref;
   name: string;
   dryRun: boolean;
-  /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
+  /** Differences at the platform before the sync, with memberships; null: not read, as at a new address, or not readable. */
   differences: PlanEntry[] | null;
   /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
   pendingGroups: Record<string, PendingSign>;
