@@ -90,6 +90,7 @@ function appliedLink(facts: Facts): ChainLink {
   const because = becauseOf(facts);
   if (isChangeWaiting(facts))
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
+  if (facts.hasMoved) return { stage: 'applied', ...times, detail: movedDetail(facts) };
   // A call failed before the account was read.
   if (facts.fault?.at === 'platform' && !facts.reading) {
     const detail = `not known: the platform did not show the account: ${facts.fault.message}`;
@@ -111,6 +112,10 @@ function appliedLink(facts: Facts): ChainLink {
       : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
   return { stage: 'applied', ok: true, ...times, detail };
 }
+
+/** Returns why nothing is known of an account at a new address. `stop` is missing when the address was recognised meanwhile. */
+const movedDetail = ({ target, stop }: Facts): string =>
+  `not known: ${target} was not read at its new address${stop === undefined ? '' : `: ${stop}`}`;
 
 /** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
 function closedText(facts: Facts, why: string): string {
@@ -138,6 +143,7 @@ function desiredWords({ leftAlone }: Facts): string {
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
+  if (facts.hasMoved) return { stage, detail: movedDetail(facts) };
   // A failure of the data API is described by the outcome of the query.
   if (fault && fault.at !== 'data') return { stage, detail: `not known: ${fault.message}` };
   // No deployment was asked: the account is closed, or there is none.

@@ -28,8 +28,10 @@ export interface Facts {
   suspectedDrift: readonly string[];
   /** The policy of the target: `create-only` and `upsert-only` leave differences. */
   policy: SyncPolicy['policy'];
-  /** Text about what stops all writes to the target, a hold or a new address; undefined: neither does. */
+  /** Text about what stops all writes to the target, a hold, a new address or both; undefined: neither does. */
   stop: string | undefined;
+  /** Whether no account was read, because the address of the target is new and no linked account was recognised there yet. */
+  hasMoved: boolean;
   /** Whether no worker runs that applies pending changes. False while the user waits for the decision about a held change. */
   lacksWorker: boolean;
   /** Sentences about targets that the settings no longer have, where the user is linked to an account. */

@@ -105,7 +105,8 @@ async function checkAccess(
     const { link } = stored;
     const surplus = linked ? await surplusGroups(scope, person, link, desired, linked) : [];
     const wanted = { ...desired, leaving: [...desired.leaving, ...surplus] };
-    const differences = calls.fault() ? [] : differencesOf(wanted, reading, linked !== undefined);
+    const isUnread = stored.hasMoved || calls.fault() !== undefined;
+    const differences = isUnread ? [] : differencesOf(wanted, reading, linked !== undefined);
     const leftAlone = reading ? await leftAloneOf(scope, wanted, link, reading) : [];
     const context =
       reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);
@@ -143,7 +144,7 @@ async function checkAccess(
 /** Content of Redis about one user at one target. */
 type Stored = Pick<
   Facts,
-  'link' | 'isMarked' | 'suspectedDrift' | 'stop' | 'removedTargets' | 'restored' | 'writes'
+  'link' | 'isMarked' | 'suspectedDrift' | 'stop' | 'hasMoved' | 'removedTargets' | 'restored' | 'writes'
 > & {
   desired: DesiredAccess;
   /** The user has a mark that waits for a held change of another resource. */
@@ -152,11 +153,12 @@ type Stored = Pick<
 
 async function readStored(scope: ReconcileScope, person: FoundResource): Promise<Stored> {
   const { links, outbox, target } = scope;
-  const [storedLink, { mark, suspectedDrift }, stop, writes, desired, removedTargets, restored] =
+  const [storedLink, { mark, suspectedDrift }, stop, hasMoved, writes, desired, removedTargets, restored] =
     await Promise.all([
       links.get(target.name, person.ref),
       outbox.resourceStatus(person.ref),
       stopText(scope),
+      outbox.hasMoved(),
       lastWrites(scope, person.ref, pushedAt({ person })),
       desiredAccessOf(scope, person),
       removedTargetReasons(scope, person),
@@ -169,6 +171,7 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     isBehindHeld: mark?.isBehindHeld === true,
     suspectedDrift,
     stop,
+    hasMoved,
     removedTargets,
     restored: restored && pushedAt({ person }) < restored.at ? restored : undefined,
     writes,
@@ -180,14 +183,16 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
  * Reads the account of a user. Without a linked account, one is looked up by externalId and userName: one that no other user is
  * linked to (`found`), or that of the person's earlier record from before a re-hire (`former`).
  * @returns `linked`, the account that the link names; `unlinked`, the result of the look-up (`UnlinkedAccount`); `reading`, the
- *   account that is reported, one of the two; nothing if a call failed
+ *   account that is reported, one of the two; nothing if a call failed, or if the address is new
  */
 async function findAccount(
   scope: ReconcileScope,
   person: FoundResource,
-  { desired, link }: Stored,
+  { desired, link, hasMoved }: Stored,
   { platform, options, unlessFault, fault }: Calls,
 ): Promise<{ linked?: Reading; unlinked?: UnlinkedAccount; reading?: Reading }> {
+  // At another tenant the id of the link, and the names, may lead to the account of another person.
+  if (hasMoved) return {};
   // A platform need not name the groups of an account, so these are read by id: also the groups that the person left at the
   // source while the removal is not written (`leaving`), and those that the settings leave out (`leftOut`).
   const groups = [...desired.groups, ...desired.leaving, ...(desired.kind === 'open' ? desired.leftOut : [])];

@@ -83,6 +83,14 @@ test('the address leads to another platform → status, doctor, explain, sync an
   const [code, synced] = await outcome('sync', BOB);
   expect([code, plain(synced)]).toEqual([2, expect.stringContaining(`held: ${WAITS}`)]);
   expect(plain((await outcome('verify-access', BOB))[1])).toContain(`a change waits to be applied: ${WAITS}`);
+  const unread = `not known: main was not read at its new address: ${WAITS}`;
+  const { code: verified, json } = await place.commands.run('verify-access', ANN, '--json');
+  expect([verified, json]).toMatchObject([1, { result: 'unknown', account: null, differences: [] }]);
+  const details = json.chain.map(({ ok, detail }: any) => [ok, plain(detail)]);
+  expect(details.slice(2)).toEqual([
+    [undefined, unread],
+    [undefined, unread],
+  ]);
 }, 60_000);
 
 const LACKING =
