@@ -62,7 +62,7 @@ function endSuccession(link: SyncContext['link']): void {
   delete link.askedForName;
 }
 
-/** Returns what `ack` needs to wake resources that wait for each other's names. */
+/** Returns what `ack` needs to make resources due that wait for the name of another one. */
 function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): NameWait {
   const isWaiting = kind === 'later' || kind === 'blocked';
   return {

@@ -125,7 +125,7 @@ export interface Link {
   condition?: Condition;
 }
 
-/** Name of the stored number of an account (`Link.account`) among the names of values that drift. */
+/** Name of the numeric id of an account (`Link.account`) among the names of values that drift. */
 export const ACCOUNT_NUMBER = 'account';
 
 /**

@@ -17,8 +17,8 @@ export interface Ask {
 }
 
 /**
- * How a request is answered. read and replay: with the stored messages; start: with a new run; attach: with the
- * running answer; busy: with a refusal.
+ * How a request is answered. Both with the stored messages: `read` (it has no `input`) and `replay` (its `messageId` was answered
+ * before). `start`: with a new run. `attach`: with the running answer to the same `messageId`. `busy`: with a refusal.
  */
 export type ThreadDecision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
 

@@ -77,7 +77,10 @@ function requireBlendable(queries: readonly Query[]): void {
   if (granularities.size === 0) throw userError('Data blending query without granularity is not supported');
 }
 
-/** Checks that each blended query has a time dimension with a granularity. @throws 400; Cube answers 500 */
+/**
+ * Checks that each blended query has a time dimension with a granularity.
+ * @throws 400 as for every invalid query; Cube answers 500
+ */
 function requireTimes(queries: readonly Query[]): void {
   if (queries.some(({ timeDimensions: [first] }) => !first?.granularity))
     throw userError(

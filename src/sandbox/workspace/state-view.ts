@@ -19,7 +19,7 @@ export function showItem(current: CurrentState, item: ItemRecord): SandboxJsonOb
   };
 }
 
-/** Returns one grant in the form of its fixture; `id` is the item, `grantId` the grant itself. */
+/** Returns one grant in the form of the fixture that makes it (`POST /fixtures`); `id` is the item, `grantId` the grant itself. */
 export function showGrant(current: CurrentState, grant: Grant): SandboxJsonObject {
   return {
     grantId: grant.id,

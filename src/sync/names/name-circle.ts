@@ -37,7 +37,7 @@ export async function called({ target, call, work }: SyncContext, name: string):
   return found.filter((shown) => fold(shown.name) === fold(name));
 }
 
-/** Returns the resources that wait for each other's names. @param holderId platform id of the first one */
+/** Returns a chain of resources of which each waits for the name of the next. @param holderId platform id of the first one */
 export async function chainFrom(context: SyncContext, holderId: string): Promise<NameChain> {
   const { directory, links, target, work } = context;
   const refs: Ref[] = [];
@@ -80,8 +80,8 @@ export async function retryCircle(context: SyncContext, holderId: string): Promi
 }
 
 /**
- * Gives this resource a temporary name if it has the smallest ref in a circle. Renames nothing if a resource of the chain has a held
- * change or is not to be synced; if the first such resource has a held change, `gate.heldHolder` becomes its ref.
+ * Gives this resource a temporary name if it has the smallest ref in a circle. Renames nothing if a resource of the chain has a
+ * held change or is not to be synced; if the first such resource has a held change, `gate.heldHolder` becomes its ref.
  */
 export async function breakCircle(context: SyncContext, name: string, holderId: string): Promise<void> {
   const { gate, work } = context;

@@ -26,7 +26,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     scim = on[profile];
   });
 
-  test("Entra's matching filter with its flag before or after the filter in the URL answers 200 and an empty list", async () => {
+  test("Entra's matching filter with the flag aadOptscim062020 before or after the filter in the URL answers 200 and an empty list", async () => {
     for (const query of [
       `${FLAG}&filter=userName+eq+"a"`,
       `?filter=userName+eq+"a"&aadOptscim062020`,
