@@ -116,8 +116,8 @@ export function createFaults(initial: unknown = {}): Faults {
   let matches = new Map<FaultRule, number>();
 
   /**
-   * Returns the first matching rule that has matched more than `skip` and at most `skip + times` requests, with this one. It and the
-   * matching rules before it count the request.
+   * Returns the first matching rule that has matched more than `skip` and at most `skip + times` requests, with this one. It
+   * and the matching rules before it count the request.
    */
   function ruleFor(method: string, path: string): FaultRule | undefined {
     return plan.rules.find((rule) => {

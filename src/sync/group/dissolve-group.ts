@@ -152,6 +152,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   const { isWaiting, ignored, protectedCount, soughtCount } = await removeMembers(context, pending);
   await throwIfUnwritten(context, ignored);
   if (isWaiting) return { kind: 'waiting', for: 'members' };
+  // `soughtCount`: members whose account was not found.
   if (soughtCount > 0) {
     // Without the link nothing would remove a member whose account is found later.
     const who = `${counted(soughtCount, 'person', 'people')} whose account is not linked`;
