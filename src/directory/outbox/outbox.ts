@@ -178,8 +178,8 @@ export function createOutbox(
 
   /**
    * Links a resource by order of an operator and marks it, so that all its values are written (`imported`). `unchanged`: it is
-   * linked so already. `taken`: the platform id is linked to another resource. `busy`: a sync of the resource is running. `unknown`:
-   * the resource is not stored.
+   * linked so already. `taken`: the platform id is linked to another resource. `busy`: a sync of the resource is running.
+   * `unknown`: the resource is not stored.
    */
   async function adoptLink(
     ref: Ref,
