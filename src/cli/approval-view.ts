@@ -36,9 +36,12 @@ export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
     .map((kind) => countOf(kind, kinds[kind]))
     .join(', ');
 
-/** Returns when held changes expire, with the time that is left. @param endOfHold as in `judgedAnew` */
-export function expiryText(expiresAt: string, now: number, endOfHold: string | undefined): string {
-  const left = Date.parse(expiresAt) - now;
+/**
+ * Returns when held changes expire, with the time that is left.
+ * @param left as `leftMs` of an `Approval`
+ * @param endOfHold as in `judgedAnew`
+ */
+export function expiryText(expiresAt: string, left: number, endOfHold: string | undefined): string {
   if (left <= 0) return `expired ${expiresAt}: it cannot be decided any more, ${judgedAnew(endOfHold)}`;
   return `expires ${expiresAt} (in ${leftText(left)}), then ${judgedAnew(endOfHold)}`;
 }
@@ -55,9 +58,13 @@ function leftText(ms: number): string {
 }
 
 /** Returns how many changes of an approval are not written, and when it ends or ended; undefined: all are, or it is no approval. */
-export function unwrittenText({ expiresAt, unwritten, total }: Approval, now: number): string | undefined {
+export function unwrittenText({
+  expiresAt,
+  leftMs: left = 0,
+  unwritten,
+  total,
+}: Approval): string | undefined {
   if (unwritten === undefined || expiresAt === undefined) return undefined;
-  const left = Date.parse(expiresAt) - now;
   const share = `${unwritten} of ${total}`;
   return left > 0
     ? `not written yet: ${share}; the approval ends ${expiresAt} (in ${leftText(left)}), then the guard judges anew what is not written`
@@ -65,16 +72,16 @@ export function unwrittenText({ expiresAt, unwritten, total }: Approval, now: nu
 }
 
 /** Prints an approval without its changes. */
-export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }, now: number): void {
-  const { openedAt, expiresAt = '', endOfHold, selection, note } = approval;
+export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }): void {
+  const { openedAt, expiresAt = '', leftMs = 0, endOfHold, selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
   say(`  ${approvalCounts(approval)}`);
   // A held approval has an expiry, a decided one has the time and the operator of the decision.
-  if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, now, endOfHold)}`);
+  if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, leftMs, endOfHold)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
   if (left !== undefined) say(`  ${left}`);
-  const unwritten = unwrittenText(approval, now);
+  const unwritten = unwrittenText(approval);
   if (unwritten !== undefined) say(`  ${unwritten}`);
   if (selection !== undefined) say(`  ${selection}`);
   if (note !== undefined) say(`  note: ${note}`);

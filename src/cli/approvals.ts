@@ -109,7 +109,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         };
         const first = await read(flags.offset);
         if (flags.json) return sayJson(first);
-        printApproval(first, Date.now());
+        printApproval(first);
         let kind = printChanges(first.items);
         let next = flags.offset + first.items.length;
         while (flags.all && next < first.matching) {
@@ -160,7 +160,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
   if (!preview) throw await unknownApproval(states, id);
   const { approval, count, items } = preview;
   await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
-    printApproval(approval, Date.now());
+    printApproval(approval);
     printChanges(items);
     if (count > items.length) say(`  … and ${count - items.length} more`);
   });
@@ -255,10 +255,10 @@ async function unknownApproval(states: readonly DesiredState[], id: string): Pro
 
 /** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
 function dates(approval: Approval): string {
-  const { openedAt, expiresAt, endOfHold, at, by, selection, note } = approval;
+  const { openedAt, expiresAt, leftMs, endOfHold, at, by, selection, note } = approval;
   // `at`: time of the decision. A held approval has none, and has an expiry.
-  if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', Date.now(), endOfHold)}`;
-  return [`${at} by ${by}`, stillRejectedText(approval), unwrittenText(approval, Date.now()), selection, note]
+  if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', leftMs ?? 0, endOfHold)}`;
+  return [`${at} by ${by}`, stillRejectedText(approval), unwrittenText(approval), selection, note]
     .filter((part) => part !== undefined)
     .join('; ');
 }

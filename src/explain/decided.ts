@@ -1,7 +1,9 @@
 // Reads the decisions about the changes of a resource: rejections, and first approvals that still need a second person.
 import type { Decision } from '../directory/guard/stored-decisions.ts';
-import type { Destruction } from '../directory/guard/held-changes.ts';
+import type { Destruction, HeldChanges } from '../directory/guard/held-changes.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
+import { expiredSentence } from '../ops/approvals/approval-ids.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
@@ -9,6 +11,25 @@ import { isoTime } from '../support/sources.ts';
 
 /** The changes of a resource that the guard holds, or that were decided. */
 type GuardedChanges = Explanation['guard'];
+
+/**
+ * Returns the newest approval of the target when it holds changes of the resource or its memberships, and a sentence when the
+ * approval of all of these has expired.
+ */
+export async function approvalOf(
+  { outbox, target }: ReconcileScope,
+  { guard }: Pick<ResourceStatus, 'guard'>,
+  memberships: readonly MembershipState[],
+): Promise<{ approval?: HeldChanges; expired?: string | undefined }> {
+  const ofMemberships = memberships
+    .filter(({ condition }) => condition === 'Held')
+    .map(({ isExpired }) => ({ state: isExpired ? 'expired' : 'held' }));
+  const waiting = [...guard, ...ofMemberships].filter(({ state }) => state === 'held' || state === 'expired');
+  const open = waiting.length > 0 ? await outbox.guardStore.open() : undefined;
+  const expired = await expiredSentence(target.name, outbox.guardStore, { open, guard: waiting });
+  const isOfFormer = expired !== undefined && open !== undefined && open.leftMs > 0;
+  return { ...(open && !isOfFormer ? { approval: open } : {}), expired };
+}
 
 /** Returns the newest rejection of the resource's own changes, and of a person's removal from each group. */
 export async function rejectionsOf(

@@ -3,7 +3,6 @@
 import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
-import { expiredSentence } from '../ops/approvals/approval-ids.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/log/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
@@ -14,7 +13,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import type { ExplainedFacts, Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
-import { firstApprovalsOf, rejectionsOf } from './decided.ts';
+import { approvalOf, firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { withLeftMemberships } from './left-by-policy.ts';
 import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
@@ -108,11 +107,7 @@ async function explainAt(
     found.kind === 'User'
       ? { memberships: await membershipsOfUser(scope, found, status), members: null }
       : await membershipsOfGroup(scope, found, status);
-  const isHeld =
-    status.guard.some(({ state }) => state === 'held') ||
-    relatedInRedis.memberships.some(({ condition }) => condition === 'Held');
-  const approval = isHeld ? await outbox.guardStore.open() : undefined;
-  const approvalExpired = approval && (await expiredSentence(target.name, outbox.guardStore, approval));
+  const { approval, expired: approvalExpired } = await approvalOf(scope, status, relatedInRedis.memberships);
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
   // The reason is at ExplainOptions.readPlatform: while a change waits, somebody may have made it at the platform meanwhile.
@@ -140,7 +135,7 @@ async function explainAt(
   const isDecided =
     storedLink.condition !== undefined &&
     present.condition === undefined &&
-    !status.guard.some(({ state }) => state === 'held') &&
+    !status.guard.some(({ state }) => state === 'held' || state === 'expired') &&
     !memberships.some(({ condition }) => condition === 'Held');
   // Read last, because the read of the platform may close the breaker. The changes wait for the calls of the service.
   const breaker = await target.serviceBreaker.read();

@@ -1,5 +1,6 @@
 // Defines the explanation of a user or group at one target, which the command prints and the admin API returns.
 import type { Priority } from '../directory/records.ts';
+import type { GuardState } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Pause } from '../directory/outbox/budget.ts';
 import type { ResourceReason } from '../directory/outbox/exceptions.ts';
@@ -67,6 +68,8 @@ export interface MembershipState {
   because?: string;
   /** CamelCase reason that stops the membership, such as `Held`; undefined: nothing does, or the sync is retried. */
   condition?: string;
+  /** The approval of the removal has expired, and the guard has not judged it anew. */
+  isExpired?: true;
   /** ISO 8601 time since when writes of the other resource fail and are retried; undefined: they do not fail. */
   triedSince?: string;
 }
@@ -200,18 +203,18 @@ export interface Explanation {
     nestedGroups: string[];
   } | null;
   /**
-   * Changes that a person can decide or has decided; `subject`: id of the member, or name of the attribute; null for others.
+   * Changes that a person can decide or has decided, and those whose approval `expired` and that the guard has not judged anew; `subject`: id of the member, or name of the attribute; null for others.
    * `until`: end of an approval.
    */
   guard: {
     kind: DestructiveKind;
     subject: string | null;
-    state: 'held' | 'approved' | 'rejected';
+    state: GuardState | 'approved';
     until?: string;
   }[];
-  /** Id (`<connection>.<list>`) of the open approval of held changes of the resource or its memberships; null: none is held. */
+  /** Id (`<connection>.<list>`) of the newest approval, which holds changes of the resource or its memberships; null: it holds none. */
   approval: string | null;
-  /** Sentence: this approval has expired, and when the guard judges its changes anew; null: an operator can decide it. */
+  /** Sentence: the approval of these changes has expired, and when the guard judges them anew; null: an operator can decide one. */
   approvalExpired: string | null;
   /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */
   rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];

@@ -44,7 +44,11 @@ export async function formerRecordText(
     const groups = (await links.getMany(target.name, left)).map(({ core: group }, index) =>
       String(group?.displayName ?? left[index]),
     );
-    const own = new Set(guard.filter(({ state }) => state === 'held').map((each) => HELD_WORDS[each.kind]));
+    const own = new Set(
+      guard
+        .filter(({ state }) => state === 'held' || state === 'expired')
+        .map((each) => HELD_WORDS[each.kind]),
+    );
     // The guard stores a held removal from a group with the group, so a record without held changes of its own has such a removal.
     const held = own.size > 0 ? [...own].join(' and ') : HELD_WORDS.removeMembers;
     const state = core?.active === false ? 'closed' : 'open';

@@ -28,7 +28,7 @@ function countsOf(changes: ExplainedFacts['guard'], resource: ExplainedFacts['ki
 
 /** Returns a sentence for each state, with the numbers of its changes. */
 export const guardReasons = ({ guard, kind }: ExplainedFacts): string[] =>
-  (['held', 'approved', 'rejected'] as const).flatMap((state) => {
+  (['held', 'expired', 'approved', 'rejected'] as const).flatMap((state) => {
     const words = countsOf(
       guard.filter((each) => each.state === state),
       kind,
@@ -53,7 +53,11 @@ export function approvalReason({
   kind,
   memberships,
 }: ExplainedFacts): string | undefined {
-  const held = memberships.filter((each) => each.condition === 'Held');
+  // Changes whose approval expired are told only where a person can decide none of the others.
+  const told = approvalExpired === null ? 'held' : 'expired';
+  const held = memberships.filter(
+    (each) => each.condition === 'Held' && (each.isExpired === true) === (told === 'expired'),
+  );
   // In a group, only the removal of a member whose deactivation is held has this condition (memberships.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
@@ -63,12 +67,12 @@ export function approvalReason({
   const waiting = held
     .filter((each) => !isFollowing(each))
     .map((each) => (isShared(each) ? `${each.name} (${each.ref})` : each.name));
-  // No approval is open, so there is no id to name. A condition of the resource tells by itself that it is held.
-  if (approval === null)
+  // No approval holds it, so there is no id to name. A condition of the resource tells by itself that it is held.
+  if (approval === null && approvalExpired === null)
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
       : undefined;
-  const own = guard.filter(({ state }) => state === 'held').map((each) => each.kind);
+  const own = guard.filter(({ state }) => state === told).map((each) => each.kind);
   const removed = own.filter((each) => each === 'removeMembers').length;
   const others = new Set(own.filter((each) => each !== 'removeMembers').map((each) => GUARD_WORDS[each]));
   const related = `${kind === 'User' ? 'group' : 'member'}${waiting.length === 1 ? '' : 's'}`;
@@ -91,7 +95,7 @@ export function approvalReason({
   // The held changes are done at the platform, which other sentences tell.
   if (parts.length === 0) return undefined;
   if (approvalExpired !== null)
-    return `The approval ${approval} holds ${parts.join(' and ')}. ${approvalExpired}`;
+    return `${approval === null ? 'A former approval held' : `The approval ${approval} holds`} ${parts.join(' and ')}. ${approvalExpired}`;
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 

@@ -41,8 +41,8 @@ export async function membershipsOfUser(
       .then((found) =>
         Promise.all(found.map((link, at) => withPresentCondition(outbox, refs[at] as Ref, link))),
       ),
-    guardStore.verdictsOn(ids.map((group) => removal(group, id))),
-    guardStore.verdictsOn(refs.map((group) => ({ kind: 'delete', ref: group }))),
+    guardStore.statesOf(ids.map((group) => removal(group, id))),
+    guardStore.statesOf(refs.map((group) => ({ kind: 'delete', ref: group }))),
     guardStore.decisionsOfMembers([id]),
     readRecordNames(
       directory,
@@ -145,7 +145,7 @@ export async function membershipsOfGroup(
       refs.filter((_, index) => pending[index]?.[1] === MEMBERSHIP_SIGN.toAdd),
     ),
     outbox.guardStore.decisionsOfMembers(leaving),
-    outbox.guardStore.verdictsOn(pending.map(([user]) => removal(id, user))),
+    outbox.guardStore.statesOf(pending.map(([user]) => removal(id, user))),
     Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
   ]);
   const decisionOf = new Map(leaving.map((user, index) => [user, decisions[index]]));
@@ -164,8 +164,8 @@ export async function membershipsOfGroup(
           ? REMOVAL[removals[index]]
           : PROTECTED
         : {}),
-      ...(sign === MEMBERSHIP_SIGN.toRemove && removals[index] === 'held'
-        ? { because: REMOVAL.held.because }
+      ...(sign === MEMBERSHIP_SIGN.toRemove && (removals[index] === 'held' || removals[index] === 'expired')
+        ? { because: REMOVAL[removals[index]].because }
         : {}),
       ...movingOf(ref, stops.get(ref)),
       ...(decisionOf.get(user) === 'follows' ? FOLLOWING : {}),
@@ -199,17 +199,23 @@ const LEFT_OUT_MEMBERSHIP = { because: 'left out by groups.include or groups.exc
 /** The cause of a kept removal (sign `r`) that no person rejected. */
 const PROTECTED = { because: 'the person is protected: it is written after that', condition: 'Protected' };
 
+const EXPIRED = { condition: 'Held', isExpired: true } as const;
 /** The cause of a removal that waits for a decision or was rejected: the platform keeps the member. */
 const REMOVAL = {
   held: { because: 'the guard holds the removal', condition: 'Held' },
+  expired: { ...EXPIRED, because: 'the approval of the removal has expired, and the guard judges it anew' },
   rejected: { because: 'a person rejected the removal', condition: 'Rejected' },
-};
+} as const;
 
 /** The cause of a removal from a group whose deletion waits for a decision or was rejected. */
 const DELETION = {
   held: { because: 'the guard holds the deletion of the group', condition: 'Held' },
+  expired: {
+    ...EXPIRED,
+    because: 'the approval of the deletion of the group has expired, and the guard judges it anew',
+  },
   rejected: { because: 'a person rejected the deletion of the group', condition: 'Rejected' },
-};
+} as const;
 
 /** Returns the cause of an addition of a person whose removal from another group is stopped; empty for other people. */
 function movingOf(ref: Ref, stop: RemovalStop | undefined): Pick<MembershipState, 'because' | 'condition'> {

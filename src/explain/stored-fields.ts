@@ -67,7 +67,14 @@ export async function conditionOf(
   const advice =
     isBySettingsOfThen(condition, settings) && reason !== 'Held'
       ? `The settings have changed since ${isoTime(since)}: scim-bridge sync ${ref} tries it again.`
-      : adviceFor(reason, { ref, approvals, target: target.name, message, write });
+      : adviceFor(reason, {
+          ref,
+          approvals,
+          expired: await approvals?.expiredFor(ref),
+          target: target.name,
+          message,
+          write,
+        });
   return { reason, message, since: isoTime(since), status: status ?? null, advice };
 }
 

@@ -46,7 +46,7 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
     case 'onItsWay':
       return onItsWaySummary(facts);
     case 'held':
-      if (condition?.reason === 'LastAdministrator')
+      if (condition?.reason === 'LastAdministrator' && facts.approvalExpired === null)
         return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there, as of its last sync.`;
       return `The guard holds a part of what shall happen to ${name} at ${target}: ${
         facts.approvalExpired === null

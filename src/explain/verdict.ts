@@ -25,7 +25,8 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (condition?.reason === 'Protected' || isListedAsProtected(facts)) return 'leftAlone';
   // The platform already has the changes that wait for a decision, so nothing is held any more.
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
-  const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
+  const isHeld =
+    guard.some(({ state }) => state === 'held' || state === 'expired') || condition?.reason === 'Held';
   if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
   // A mark whose request is `rejection:<approval id>` comes from a decision: its sync only notes the rejection.
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';

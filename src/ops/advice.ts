@@ -8,10 +8,12 @@ import { HOLDER_REFUSED } from '../sync/names/taken-name.ts';
 import type { ApprovalIds } from './approvals/approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
-interface AdviceFacts {
+export interface AdviceFacts {
   ref: Ref;
   /** Undefined: the approvals are not read, and the advice names a list of them. */
   approvals?: ApprovalIds | undefined;
+  /** `expiredFor` of the approvals; undefined: an operator can decide what is held. */
+  expired?: string | undefined;
   status?: LogStatus;
   /** Undefined: the advice names the setting of any target. */
   target?: string | undefined;
@@ -82,12 +84,11 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
     facts.write
       ? refusedWriteAdvice(facts.write, facts)
       : 'Correct the value at the identity provider: the platform does not accept it.',
-  Held: ({ approvals }) =>
-    approvals?.held === undefined
-      ? 'See scim-bridge approvals list, then approve or reject.'
-      : (approvals.expired ?? `See scim-bridge approvals show ${approvals.held}, then approve or reject.`),
-  LastAdministrator: ({ ref, approvals }) => {
-    if (approvals?.expired) return approvals.expired;
+  Held: ({ approvals, expired }) =>
+    expired ??
+    `See scim-bridge approvals ${approvals?.held === undefined ? 'list' : `show ${approvals.held}`}, then approve or reject.`,
+  LastAdministrator: ({ ref, approvals, expired }) => {
+    if (expired !== undefined) return expired;
     const approve =
       approvals?.held === undefined
         ? 'approve the deactivation: see scim-bridge approvals list.'

@@ -8,7 +8,8 @@ import { counted } from '../support/counted.ts';
  * Returns reason and message of a condition about held and rejected changes; undefined: there are none.
  * @param options `followers`: number of members of a group who leave it with their account, whose deactivation is held;
  *   `keptLeavers`: number of members who were deleted at the source and stay with their account, whose deactivation was rejected;
- *   `isLeaver`: the person was deleted at the source, or is out of scope
+ *   `isLeaver`: the person was deleted at the source, or is out of scope; `isExpired`: the approval of all held changes has expired,
+ *   and the guard has not judged them anew yet
  */
 export function decisionsOf(
   refused: Refused,
@@ -16,7 +17,8 @@ export function decisionsOf(
     followers = 0,
     keptLeavers = 0,
     isLeaver = false,
-  }: { followers?: number; keptLeavers?: number; isLeaver?: boolean },
+    isExpired = false,
+  }: { followers?: number; keptLeavers?: number; isLeaver?: boolean; isExpired?: boolean },
 ): { reason: 'Held' | 'Rejected'; message: string } | undefined {
   const rejected = kindsOf(refused, 'rejected');
   const held = [
@@ -26,7 +28,7 @@ export function decisionsOf(
   if (held.length > 0)
     return {
       reason: 'Held',
-      message: `the guard holds ${held.join(' and ')}${besidesHeld(refused, keptLeavers)}`,
+      message: `${isExpired ? `the approval of ${held.join(' and ')} has expired` : `the guard holds ${held.join(' and ')}`}${besidesHeld(refused, keptLeavers)}`,
     };
   if (rejected.length === 0 && keptLeavers === 0) return undefined;
   return { reason: 'Rejected', message: rejectedText(rejected, isLeaver, keptLeavers) };

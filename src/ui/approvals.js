@@ -99,20 +99,20 @@ const stillRejected = ({ stillRejected: left, total }) =>
   left !== undefined && h('p', { class: 'soft' }, `still rejected: ${left} of ${total}`);
 
 /** Tells how many changes of an approval are not written, and when it ends; the guard then judges them anew. */
-const unwritten = ({ unwritten: left, total, expiresAt }) =>
+const unwritten = ({ unwritten: left, total, expiresAt, leftMs }) =>
   left !== undefined &&
   h(
     'p',
     { class: 'soft' },
     `not written: ${left} of ${total}; the approval `,
-    Date.parse(expiresAt) > Date.now() ? 'ends ' : 'ended ',
+    leftMs > 0 ? 'ends ' : 'ended ',
     ago(expiresAt),
     ', and the guard judges anew what is not written by then',
   );
 
 /** Returns words about the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
-const expiry = ({ expiresAt, endOfHold }) => [
-  ...(Date.parse(expiresAt) > Date.now()
+const expiry = ({ expiresAt, leftMs, endOfHold }) => [
+  ...(leftMs > 0
     ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
     : ['expired ', ago(expiresAt), ': it cannot be decided any more, the guard judges its changes anew']),
   endOfHold

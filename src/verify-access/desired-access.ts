@@ -1,7 +1,7 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
 import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import type { ObservedResource } from '../directory/outbox/drift.ts';
-import type { MemberDecision } from '../directory/guard/guard-store.ts';
+import type { GuardState, MemberDecision } from '../directory/guard/guard-store.ts';
 import { parseLink } from '../directory/outbox/link.ts';
 import { isTriedAgain, refusalOf } from '../directory/outbox/link-condition.ts';
 import { fold, refOf } from '../directory/records.ts';
@@ -17,7 +17,7 @@ import type { ActualGroup, Reading, ExpectedGroup } from './account.ts';
 
 /**
  * `closed`: the account must be inactive or deleted; `why` is the reason as part of a sentence, `closing` the state of the
- * deactivation at the guard (undefined: neither held nor rejected).
+ * deactivation at the guard (undefined: it has none there).
  */
 export type DesiredAccess =
   | {
@@ -25,7 +25,7 @@ export type DesiredAccess =
       why: string;
       groups: ExpectedGroup[];
       leaving: LeavingGroup[];
-      closing?: 'held' | 'rejected' | undefined;
+      closing?: GuardState | undefined;
       /**
        * Values and groups that the account keeps when it is closed; absent: it keeps none, as the person is out of scope or
        * deleted.
@@ -44,12 +44,13 @@ export type DesiredAccess =
 /** A group that the user left at the source or never had there, with a removal that is not written or not confirmed yet. */
 export interface LeavingGroup extends ExpectedGroup {
   /**
-   * State of the removal: the guard holds it, a person rejected it, it waits for its sync, or it was written and not seen yet;
+   * State of the removal: the guard holds it, its approval expired, a person rejected it, it waits for its sync, or it was written
+   * and not seen yet;
    * `withAccount`: it is not written, because a person rejected the deactivation of the account of this deleted person;
    * `withHeldAccount`: it is written with the deactivation of the account, which the guard holds;
    * `surplus`: the next reconcile finds it.
    */
-  state: 'held' | 'rejected' | 'pending' | 'withAccount' | 'withHeldAccount' | 'unconfirmed' | 'surplus';
+  state: GuardState | 'pending' | 'withAccount' | 'withHeldAccount' | 'unconfirmed' | 'surplus';
   /** Why the account must not be in the group; with the state `surplus` only. */
   reason?: string;
 }
@@ -59,7 +60,7 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   const { id, record, ref } = person;
   const { directory, drifts, links, outbox, target } = scope;
   const leaving = await leavingOf(scope, person);
-  const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
+  const [closing] = await outbox.guardStore.statesOf([{ kind: 'deactivate', ref }]);
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [], leaving, closing };
   const [joined = []] = await directory.groupsOf([id]);
   // A damaged record says nothing about the user, so no access is desired by it.
@@ -134,7 +135,7 @@ async function leavingOf(
   const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
   const [found, verdicts, [decision]] = await Promise.all([
     drifts.readLinks(leaving),
-    outbox.guardStore.verdictsOn(
+    outbox.guardStore.statesOf(
       leaving.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
     ),
     outbox.guardStore.decisionsOfMembers([id]),
@@ -189,10 +190,14 @@ const missingIn = (wanted: readonly ExpectedGroup[], present: readonly ActualGro
       ),
   );
 
+/** Returns whether a deactivation waits for a decision, or for the guard after its approval has expired. */
+const isUndecided = (closing: GuardState | undefined): boolean => closing === 'held' || closing === 'expired';
+
 /** Returns a text about the values and memberships that wait for a held deactivation; undefined: none does. */
 export function waitingText(wanted: DesiredAccess, reading: Reading | undefined): string | undefined {
   // Only the values of a person in scope are known, and they wait only while the deactivation does.
-  if (wanted.kind !== 'closed' || wanted.closing !== 'held' || !wanted.desired || !reading) return undefined;
+  if (wanted.kind !== 'closed' || !isUndecided(wanted.closing) || !wanted.desired || !reading)
+    return undefined;
   const { attributes } = reading.view;
   const values = Object.entries(wanted.desired.attributes).filter(
     ([name, value]) => !sameValue(value, attributes[name] ?? null),

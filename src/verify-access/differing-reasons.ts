@@ -99,14 +99,19 @@ function leftByPolicyText({
 /** Reasons of conditions whose message is only the answer of the platform. */
 const IN_PLATFORM_WORDS: ReadonlySet<string> = new Set(['Refused', 'Forbidden']);
 
+/** The next step of a change whose approval has expired. */
+const JUDGED = 'the guard judges it anew with the next sync';
+
 const CLOSING_WORDS = {
   rejected: 'a person rejected the deactivation',
   held: 'the guard holds the deactivation',
+  expired: `the approval of the deactivation has expired, and ${JUDGED}`,
 };
 
 const LEAVING_WORDS: Record<Exclude<LeavingGroup['state'], 'surplus'>, string> = {
   rejected: 'a person rejected the removal from',
   held: 'the guard holds the removal from',
+  expired: `the approval has expired, and ${JUDGED}: the removal from`,
   pending: 'a removal waits to be applied, from',
   withHeldAccount: 'the removal is written with the held deactivation, from',
   withAccount: 'the membership stays with the account, in',

@@ -12,6 +12,7 @@ import {
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, readInPortions, scanned } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
+import { readApprovalTerm, stateOfPlace } from './approval-term.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
 import { createJudgement, type Verdict } from './judgement.ts';
@@ -19,6 +20,9 @@ import { createOperatorHold } from './operator-hold.ts';
 
 /** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
+
+/** State of a change that is not written; `expired`: its approval has expired, and the guard has not judged it anew yet. */
+export type GuardState = 'held' | 'expired' | 'rejected';
 
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
@@ -193,6 +197,7 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
   const areIn = async (family: string, items: Destruction[]): Promise<boolean[]> =>
     (await placesIn(family, items)).map((place) => place !== null);
 
+  /** Returns for each change whether it is among the held ones, also of an expired approval. */
   const areHeld = (items: Destruction[]): Promise<boolean[]> => areIn('guardHeld', items);
 
   const areRejected = (items: Destruction[]): Promise<boolean[]> => areIn('guardRejected', items);
@@ -209,21 +214,22 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
     );
   }
 
-  /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */
-  async function verdictsOn(items: Destruction[]): Promise<('rejected' | 'held' | undefined)[]> {
+  /** Returns for each change whether it was rejected, is held, or was held under an approval that expired; undefined: neither. */
+  async function statesOf(items: Destruction[]): Promise<(GuardState | undefined)[]> {
     if (items.length === 0) return [];
-    const [rejected, held, expires, [seconds = 0]] = await Promise.all([
+    const [rejected, places, term] = await Promise.all([
       areRejected(items),
-      areHeld(items),
-      redis.hget(keys.key('guardApproval', target), 'expires'),
-      redis.time(),
+      placesIn('guardHeld', items),
+      readApprovalTerm(deps, target),
     ]);
-    const isOpen = Number(expires ?? 0) > Number(seconds) * 1000;
-    return items.map((_, index) => {
-      if (rejected[index]) return 'rejected';
-      return isOpen && held[index] ? 'held' : undefined;
-    });
+    return items.map((_, index) =>
+      rejected[index] ? 'rejected' : stateOfPlace(places[index] ?? null, term),
+    );
   }
+
+  /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */
+  const verdictsOn = async (items: Destruction[]): Promise<('rejected' | 'held' | undefined)[]> =>
+    (await statesOf(items)).map((state) => (state === 'expired' ? undefined : state));
 
   return {
     counts,
@@ -237,6 +243,7 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
     areHeld,
     areRejected,
     arePermitted,
+    statesOf,
     verdictsOn,
     ...createDecisions(deps, common),
     ...createOperatorHold(deps, target),

@@ -4,6 +4,7 @@ import { total } from '../../support/counted.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
+import { readApprovalTerm } from './approval-term.ts';
 
 /** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
 export interface Destruction {
@@ -32,6 +33,8 @@ export interface HeldChanges extends ChangeList {
   /** Times of the approval, Unix milliseconds of Redis. */
   openedAt: number;
   expiresAt: number;
+  /** Time until the approval expires by the clock of Redis, milliseconds; 0 or less: no operator can decide it any more. */
+  leftMs: number;
   kinds: Record<DestructiveKind, number>;
   total: number;
 }
@@ -47,12 +50,16 @@ export const idOfList = (
 export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
   const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
-  /** Returns how many changes of an approval are neither written nor taken back. @param approvedUntil as of its `Decision` */
-  async function countUnwritten(approvedUntil: number): Promise<number> {
+  /**
+   * Returns how many changes of an approval are neither written nor taken back, and the time until it ends (0 or less: it has).
+   * @param approvedUntil as of its `Decision`
+   */
+  async function countUnwritten(approvedUntil: number): Promise<{ count: number; leftMs: number }> {
     const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
       redis.zcount(listKey('guardApproved', kind), approvedUntil, approvedUntil),
     );
-    return total(await Promise.all(ofKinds));
+    const [counts, [seconds = 0]] = await Promise.all([Promise.all(ofKinds), redis.time()]);
+    return { count: total(counts), leftMs: approvedUntil - Number(seconds) * 1000 };
   }
 
   async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
@@ -68,8 +75,9 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
 
   /** Returns the held changes, including those of an expired approval; undefined when there are none. */
   async function open(): Promise<HeldChanges | undefined> {
-    const [approval, ...last] = await Promise.all([
+    const [approval, term, ...last] = await Promise.all([
       redis.hgetall(keys.key('guardApproval', target)),
+      readApprovalTerm({ redis, keys }, target),
       ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(listKey('guardHeld', kind), '-1', '-1', 'WITHSCORES')),
     ]);
     const upTo = Math.max(...last.map(([, place]) => Number(place ?? 0)));
@@ -82,6 +90,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
       id: idOfList(target, list),
       openedAt: Number(approval.opened),
       expiresAt: Number(approval.expires),
+      leftMs: term.leftMs,
       ...(await countOf(list)),
     };
   }

@@ -1,5 +1,7 @@
 // Reads the status of one resource at one target for display. The reads are not atomic, so no decision uses the status.
 import type { DestructiveKind } from '../../guard/judge.ts';
+import { readApprovalTerm, stateOfPlace, type ApprovalTerm } from '../guard/approval-term.ts';
+import type { GuardState } from '../guard/guard-store.ts';
 import {
   BEHIND_HELD_SCORE,
   PRIORITIES,
@@ -39,13 +41,13 @@ export interface ResourceStatus {
   /** Written removals that no answer or read has shown yet, named as in `pendingMemberships`. */
   unconfirmedRemovals: string[];
   /**
-   * Changes of the resource that an operator can decide or has decided; a change that is to be judged anew is left out.
-   * `approvedUntil`: time at which the approval ends, Unix milliseconds.
+   * Changes of the resource that an operator can decide or has decided. `expired`: held under an approval that has expired, and
+   * not judged anew yet. `approvedUntil`: time at which the approval ends, Unix milliseconds.
    */
   guard: {
     kind: DestructiveKind;
     subject: string | null;
-    state: 'held' | 'approved' | 'rejected';
+    state: GuardState | 'approved';
     approvedUntil?: number;
   }[];
 }
@@ -56,7 +58,7 @@ export async function readResourceStatus(deps: StoreDeps, target: string, ref: R
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
   const pendingKey = keys.key(kind === 'User' ? 'pendingGroups' : 'pendingMembers', `${target}:${id}`);
-  const [mark, score, delivery, leased, blocked, alarm, suspectedDrift, pending, items, serial] =
+  const [mark, score, delivery, leased, blocked, alarm, suspectedDrift, pending, items, term] =
     await Promise.all([
       redis.hget(key('marks'), ref),
       redis.zscore(key('dirty'), ref),
@@ -67,19 +69,17 @@ export async function readResourceStatus(deps: StoreDeps, target: string, ref: R
       redis.hget(key('suspectedDrift'), ref),
       redis.hgetall(pendingKey),
       redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
-      redis.hget(key('guardApproval'), 'serial'),
+      readApprovalTerm(deps, target),
     ]);
-  // A held change whose place is not behind the serial is of an expired approval. Without an open approval all are.
-  const openSerial = Number(serial ?? Infinity);
   return {
     mark: mark === null ? null : toMarkState(mark, score, delivery, leased === 1),
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
     ...signsOf(pending),
-    guard: (
-      await Promise.all(items.map((item) => guardState(deps, { target, ref, item, openSerial })))
-    ).flatMap((each) => each ?? []),
+    guard: (await Promise.all(items.map((item) => guardState(deps, { target, ref, item, term })))).flatMap(
+      (each) => each ?? [],
+    ),
   };
 }
 
@@ -124,13 +124,12 @@ export function toMarkState(
 }
 
 /**
- * Returns the state of a change of a resource; undefined: the change is to be judged anew.
+ * Returns the state of a change of a resource; undefined: its approval ended, and no list has the change any more.
  * @param item an entry `<kind> <subject>` of the set `guardItems` of the ref
- * @param openSerial serial of the open approval; held changes with a larger place belong to it
  */
 async function guardState(
   { redis, keys }: StoreDeps,
-  { target, ref, item, openSerial }: { target: string; ref: Ref; item: string; openSerial: number },
+  { target, ref, item, term }: { target: string; ref: Ref; item: string; term: ApprovalTerm },
 ): Promise<ResourceStatus['guard'][number] | undefined> {
   const space = item.indexOf(' ');
   const kind = item.slice(0, space) as DestructiveKind;
@@ -143,7 +142,8 @@ async function guardState(
     placeIn('guardRejected'),
     redis.time(),
   ]);
-  if (held !== null && Number(held) > openSerial) return { kind, subject, state: 'held' };
+  const state = stateOfPlace(held, term);
+  if (state !== undefined) return { kind, subject, state };
   // A change keeps the entry of an approval that ended before its write (approval-lookup.ts), so it may be rejected since.
   const approvedUntil = Number(approved ?? 0);
   if (approvedUntil > Number(seconds) * 1000) return { kind, subject, state: 'approved', approvedUntil };

@@ -24,6 +24,10 @@ const approvalFields = {
   ...eachOf(['id', 'connection', 'target'], textField),
   state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
   ...eachOf(['openedAt', 'expiresAt', 'at'], omittable(dateTime)),
+  leftMs: omittable({
+    ...integerField,
+    description: 'Milliseconds until `expiresAt` by the clock of Redis; 0 or less: it has passed.',
+  }),
   ...eachOf(['by', 'note'], omittable(textField)),
   endOfHold: omittable({
     ...textField,

@@ -169,6 +169,12 @@ export const explanationSchema: JsonSchema = {
           state: { enum: ['applied', 'toAdd', 'toRemove', 'notForTarget'] },
           because: omittable(described(textField, 'Why the membership waits; absent: it is written next.')),
           condition: omittable(described(textField, 'Reason of the condition of the other side.')),
+          isExpired: omittable(
+            described(
+              booleanField,
+              'The approval has expired, and the guard has not judged the removal anew.',
+            ),
+          ),
           triedSince: omittable(
             described(dateTime, 'Since when writes of the other side fail and are tried again.'),
           ),
@@ -202,7 +208,7 @@ export const explanationSchema: JsonSchema = {
       objectOf<Part<'guard'>[number]>()({
         kind: { enum: DESTRUCTIVE_KINDS },
         subject: nullable('string'),
-        state: { enum: ['held', 'approved', 'rejected'] },
+        state: { enum: ['held', 'expired', 'approved', 'rejected'] },
         until: omittable(described(dateTime, 'End of the approval of a change that is not written yet.')),
       }),
     ),

@@ -127,7 +127,12 @@ export const SCHEMAS = {
     guard: objectOf<TargetStatus['guard']>()({
       held: integerField,
       ...eachOf(DESTRUCTIVE_KINDS, integerField),
+      expired: {
+        ...integerField,
+        description: 'Held changes whose approval has expired, and that the guard has not judged anew.',
+      },
       expiresAt: nullable('string'),
+      leftMs: nullable('integer'),
     }),
     hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: omittable(textField) })),
     exceptions: exceptionCounts,

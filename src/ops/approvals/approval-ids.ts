@@ -8,8 +8,11 @@ import type { Ref } from '../../directory/records.ts';
 export interface ApprovalIds {
   /** Id of the open approval; undefined: the guard holds nothing. */
   held: string | undefined;
-  /** Sentence about the open approval when it has expired, so that no operator can decide it; undefined: an operator can. */
-  expired: string | undefined;
+  /**
+   * Returns a sentence when the approval of the held changes of the resource has expired, so that no operator can decide them;
+   * undefined: an operator can, or nothing is held.
+   */
+  expiredFor: (ref: Ref) => Promise<string | undefined>;
   /**
    * Returns the id of the newest rejection of a change of the resource; undefined: it is not among the kept decisions.
    * @param change fields that the rejected change has besides; default: any change of the resource
@@ -20,7 +23,7 @@ export interface ApprovalIds {
 /** Reads the open approval and the kept decisions of one target. */
 export async function readApprovalIds(
   connection: string,
-  { guardStore, target }: Pick<Outbox, 'guardStore' | 'target'>,
+  { guardStore, resourceStatus, target }: Pick<Outbox, 'guardStore' | 'resourceStatus' | 'target'>,
 ): Promise<ApprovalIds> {
   const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
   // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
@@ -29,7 +32,7 @@ export async function readApprovalIds(
     found && `${connection}.${found.id}`;
   return {
     held: toPublicId(open),
-    expired: open && (await expiredSentence(target, guardStore, open)),
+    expiredFor: async (ref) => expiredSentence(target, guardStore, { open, ...(await resourceStatus(ref)) }),
     rejectionOf: (ref, { kind, subject } = {}) => {
       const isMeant = (item: Destruction): boolean =>
         item.ref === ref && item.kind === (kind ?? item.kind) && item.subject === (subject ?? item.subject);
@@ -38,13 +41,18 @@ export async function readApprovalIds(
   };
 }
 
-/** Returns that the approval has expired, and when its changes are judged anew; undefined: it has not expired. */
+/** Returns that the approval has expired, and when its changes are judged anew; undefined: an operator can decide one of them. */
 export async function expiredSentence(
   target: string,
   guardStore: Pick<Outbox['guardStore'], 'onHold'>,
-  { expiresAt }: Pick<HeldChanges, 'expiresAt'>,
+  { open, guard }: { open: HeldChanges | undefined; guard: readonly { state: string }[] },
 ): Promise<string | undefined> {
-  if (expiresAt > Date.now()) return undefined;
+  const isOpen = open !== undefined && open.leftMs > 0;
+  // Later changes may be held under another approval before these are judged anew.
+  const isOfFormer =
+    guard.some(({ state }) => state === 'expired') && !guard.some(({ state }) => state === 'held');
+  if (isOpen ? !isOfFormer : !open && !isOfFormer) return undefined;
   const hold = await guardStore.onHold();
-  return `The approval expired ${isoTime(expiresAt)} and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}.`;
+  const when = isOpen || !open ? '' : ` ${isoTime(open.expiresAt)}`;
+  return `The approval expired${when} and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}.`;
 }

@@ -25,6 +25,8 @@ export interface Approval {
   openedAt?: string;
   /** ISO 8601: end of held changes, and of an approval with changes that are not written. */
   expiresAt?: string;
+  /** Time until `expiresAt` by the clock of Redis when it was read, milliseconds; 0 or less: it has passed. Absent without `expiresAt`. */
+  leftMs?: number;
   /** How the hold of the target ends, before which an expired list is not judged anew; absent: no hold, or not held. */
   endOfHold?: string;
   /** Time of the decision, ISO 8601; absent while it is held. */
@@ -115,8 +117,9 @@ export async function approvalsAt(
     return { stillRejected: total, ...firstsOf('guardRejected', id) };
   };
   const unwritten = async ({ approvedUntil }: Decision): Promise<Partial<Approval>> => {
-    const count = approvedUntil === undefined ? 0 : await outbox.guardStore.countUnwritten(approvedUntil);
-    return count === 0 ? {} : { unwritten: count, expiresAt: isoTime(approvedUntil ?? 0) };
+    if (approvedUntil === undefined) return {};
+    const { count, leftMs } = await outbox.guardStore.countUnwritten(approvedUntil);
+    return count === 0 ? {} : { unwritten: count, expiresAt: isoTime(approvedUntil), leftMs };
   };
   const toFound = async (decision: Decision): Promise<FoundApproval> => {
     const { id, action, at, by, note, selection, kinds, items } = decision;
@@ -141,8 +144,8 @@ export async function approvalsAt(
   };
   const found = await Promise.all((await outbox.guardStore.decisions()).map(toFound));
   if (open) {
-    const { id, openedAt, expiresAt, kinds, total } = open;
-    const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt) };
+    const { id, openedAt, expiresAt, leftMs, kinds, total } = open;
+    const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt), leftMs };
     const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
     const endOfHold = hold ? { endOfHold: holdAdvice(target, hold) } : {};
     const approval = { ...names, ...dates, ...endOfHold, kinds, total, ...firstsOf('guardHeld', id) };

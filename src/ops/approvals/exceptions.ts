@@ -2,11 +2,12 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { holdAdvice, isTenantHold, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
 import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
-import { adviceFor, withdrawAdvice } from '../advice.ts';
-import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
+import { adviceFor, withdrawAdvice, type AdviceFacts } from '../advice.ts';
+import { readApprovalIds } from './approval-ids.ts';
 import { withPresentCondition } from './present-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -32,12 +33,12 @@ export interface ExceptionFilter {
 
 /**
  * Returns what an operator does about an exception.
- * @param facts `approvals`: undefined when no reason of the page needs them; `hold`: the hold of the target
+ * @param facts `approvals`: undefined when no reason of the page needs them; `expired` as in AdviceFacts; `hold`: of the target
  */
 function adviceOf(
   { ref, reason, message }: StandingException,
   target: string,
-  { approvals, hold }: { approvals: ApprovalIds | undefined; hold: Hold | undefined },
+  { approvals, expired, hold }: Pick<AdviceFacts, 'approvals' | 'expired'> & { hold: Hold | undefined },
 ): string {
   // Only a target on hold has no resource; the type checker does not know that.
   if (ref === null || reason === 'OnHold')
@@ -57,7 +58,7 @@ function adviceOf(
     case 'NotAdopted':
     case 'Protected':
     case 'Held':
-      return adviceFor(reason, { ref, approvals, target, message });
+      return adviceFor(reason, { ref, approvals, expired, target, message });
   }
 }
 
@@ -79,6 +80,17 @@ async function isReleased(
   const link = await links.get(target, ref);
   if (link.condition?.reason !== reason) return false;
   return (await withPresentCondition(outbox, ref, link)).condition?.reason !== reason;
+}
+
+/** Returns the message of a held exception whose approval has expired; empty: the stored one is up to date. */
+async function presentMessageOf(
+  { links }: DesiredState,
+  outbox: Outbox,
+  { ref }: Pick<StandingException, 'ref'>,
+): Promise<{ message?: string }> {
+  if (ref === null) return {};
+  const { condition } = await withPresentCondition(outbox, ref, await links.get(outbox.target, ref));
+  return condition ? { message: condition.message } : {};
 }
 
 /** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */
@@ -107,6 +119,8 @@ export async function listExceptions(
         : undefined;
       const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
       for (const { since, ...each } of found) {
+        const isHeld = each.reason === 'Held' || each.reason === 'LastAdministrator';
+        const expired = isHeld && each.ref !== null ? await approvals?.expiredFor(each.ref) : undefined;
         const released = (await isReleased(state, name, each)) ? RELEASED[each.reason] : undefined;
         views.push({
           connection: state.connection,
@@ -114,7 +128,8 @@ export async function listExceptions(
           kind: each.ref === null ? null : parseRef(each.ref).kind,
           ...each,
           since: isoTime(since),
-          advice: adviceOf({ since, ...each }, name, { approvals, hold }),
+          advice: adviceOf({ since, ...each }, name, { approvals, expired, hold }),
+          ...(expired === undefined ? {} : await presentMessageOf(state, outbox, each)),
           ...(released === undefined ? {} : { message: released, advice: JUDGED_ANEW }),
         });
       }

@@ -36,10 +36,13 @@ export async function withPresentCondition(
   // LastAdministrator says more than Held, which the guard alone would give.
   if (condition.reason === 'LastAdministrator' && isClosingHeld(present)) return link;
   const heldOrRejected = present.guard.flatMap(({ kind, state }) =>
-    state === 'approved' ? [] : [{ item: { kind }, permission: state }],
+    // A change whose approval expired is not written either, before the guard judges it anew.
+    state === 'approved' ? [] : [{ item: { kind }, permission: state === 'expired' ? 'held' : state }],
   );
+  const members = await countUndecidedMembers(outbox, ref, condition, present);
   const decisions = decisionsOf(heldOrRejected, {
-    ...(await countUndecidedMembers(outbox, ref, condition, present)),
+    ...members,
+    isExpired: members.followers === 0 && !present.guard.some(({ state }) => state === 'held'),
     isLeaver: condition.isLeaver === true,
   });
   // Without a held or rejected change no condition is left.
@@ -64,7 +67,7 @@ const isRefusalOfPlatform = (link: Link): boolean =>
 const stillStands = ({ blockedSince, mark }: PresentStatus): boolean => !mark || blockedSince !== null;
 
 const isClosingHeld = ({ guard }: PresentStatus): boolean =>
-  guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held');
+  guard.some(({ kind, state }) => kind === 'deactivate' && (state === 'held' || state === 'expired'));
 
 /**
  * Returns the numbers of members of a group whose own deactivation is held or rejected; zeros for a user. Such a member leaves the

@@ -111,7 +111,7 @@ async function whyNeeded(
       ? undefined
       : 'The group was deleted at the source and its deletion is not written';
   }
-  const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
+  const [closing] = await outbox.guardStore.statesOf([{ kind: 'deactivate', ref }]);
   const isActive = record && (JSON.parse(record.text || '{}') as { active?: boolean }).active !== false;
   const isOut = link.departed === true && link.condition?.reason !== 'Protected';
   const isToBeClosed = !isActive || isOut || closing !== undefined;

@@ -42,8 +42,17 @@ export interface TargetStatus {
   /** Progress of a load, such as a first one; null while nothing loads. */
   load: LoadProgress | null;
   breaker: BreakerState;
-  /** `expiresAt`: time at which the held changes are judged again (ISO 8601); null: nothing is held. */
-  guard: Record<DestructiveKind, number> & { held: number; expiresAt: string | null };
+  /**
+   * `held`: not written changes, with the `expired` ones, whose approval has expired and that the guard has not judged anew yet.
+   * `expiresAt`: end of the newest approval (ISO 8601); `leftMs`: time until then by the clock of Redis, 0 or less: it has expired.
+   * Both are null without such an approval.
+   */
+  guard: Record<DestructiveKind, number> & {
+    held: number;
+    expired: number;
+    expiresAt: string | null;
+    leftMs: number | null;
+  };
   hold: Hold | null;
   /** Resources that differ from the desired state by a decision; `scim-bridge exceptions` lists them. */
   exceptions: ExceptionCounts;
@@ -185,7 +194,12 @@ async function readTarget(
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   // Reading the held changes also completes a decision that a killed process left incomplete.
   const approval = await outbox.guardStore.open();
-  const expiresAt = approval ? isoTime(approval.expiresAt) : null;
+  const term = {
+    // The counts are of different reads, so the difference may be negative for a moment.
+    expired: approval && approval.leftMs > 0 ? Math.max(0, total - approval.total) : total,
+    expiresAt: approval ? isoTime(approval.expiresAt) : null,
+    leftMs: approval?.leftMs ?? null,
+  };
   return {
     backlog,
     coverage: {
@@ -197,7 +211,7 @@ async function readTarget(
     blocked,
     oldestMs,
     priorities,
-    guard: { held: total, ...held, expiresAt },
+    guard: { held: total, ...held, ...term },
     hold: hold ?? null,
     exceptions,
     hasMoved,

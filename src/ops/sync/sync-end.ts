@@ -153,7 +153,7 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     why.message = `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${told}${takeBack}`;
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
   if (mark && stop !== undefined) return { outcome: 'held', message: stop };
-  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
+  if (guard.some(({ state }) => state === 'held' || state === 'expired') || condition?.reason === 'Held') {
     const open = await outbox.guardStore.open();
     return { outcome: 'held', message: `${told}${open ? `: ${showText(scope, open.id)}` : ''}${takeBack}` };
   }

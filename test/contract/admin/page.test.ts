@@ -198,7 +198,7 @@ inBrowser('in a browser', () => {
     await see(/accounts to deactivate/);
     const [held] = (await rig.operator.get('/approvals')).body;
     // The command gives the exact time too; the page has it as a tooltip.
-    const expiry = expiryText(held.expiresAt, Date.now(), held.endOfHold).replace(
+    const expiry = expiryText(held.expiresAt, held.leftMs, held.endOfHold).replace(
       / \S+ \((in \d+ h)\)/,
       ' $1',
     );

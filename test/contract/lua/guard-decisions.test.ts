@@ -181,7 +181,9 @@ it('an approved change that is not written within 72 hours needs a permission ag
   await expect(rig.guardStore.arePermitted(deactivations(1, 2))).resolves.toEqual([true, true]);
   await rig.guardStore.endSync(user(2), []);
   const [decision] = await rig.guardStore.decisions();
-  await expect(rig.guardStore.countUnwritten(decision?.approvedUntil ?? 0)).resolves.toBe(1);
+  await expect(rig.guardStore.countUnwritten(decision?.approvedUntil ?? 0)).resolves.toMatchObject({
+    count: 1,
+  });
   await passTime(rig.store, 73 * HOUR);
   await expect(rig.guardStore.arePermitted(deactivations(1))).resolves.toEqual([false]);
   let heldAgain = 0;
@@ -211,4 +213,25 @@ it('all 55 rejections in force are listed, and after they are withdrawn the list
   await rig.guardStore.take(deactivations(MANY + 1), guard(0));
   await rig.decide('reject');
   expect(await rig.guardStore.decisions()).toHaveLength(50);
+});
+
+test('an approval expires and a later change is held under a new one → the former change is `expired` and only the later one `held`', async () => {
+  const { store, guardStore } = rig;
+  const [former, later] = deactivations(1, 2) as [Destruction, Destruction];
+  await guardStore.take([former], guard(0));
+  await passTime(store, 73 * HOUR);
+  const states = async () => {
+    const statuses = await Promise.all([former, later].map(({ ref }) => store.outbox.resourceStatus(ref)));
+    const ofResources = statuses.map((each) => each.guard[0]?.state);
+    expect(await guardStore.statesOf([former, later])).toEqual(ofResources);
+    return ofResources;
+  };
+  expect(await states()).toEqual(['expired', undefined]);
+  expect((await guardStore.open())?.leftMs).toBeLessThan(0);
+  await guardStore.take([later], guard(0));
+  expect(await states()).toEqual(['expired', 'held']);
+  expect(await guardStore.verdictsOn([former, later])).toEqual([undefined, 'held']);
+  expect((await guardStore.open())?.leftMs).toBeGreaterThan(0);
+  await guardStore.take([former], guard(0));
+  expect(await states()).toEqual(['held', 'held']);
 });
