@@ -124,7 +124,7 @@ async function forget(text: string, flags: Flags, command: Command, cli: Cli): P
     ).catch((error: unknown) => {
       if (!(error instanceof LinkNeeded)) throw error;
       throw new Error(
-        `${error.message} To leave the account or group as it is: scim-bridge links forget ${text}${flags.target === undefined ? '' : ` --target ${flags.target}`} --leave-account`,
+        `${error.message} ${isPushed ? 'Then' : 'To leave the account or group as it is'}: scim-bridge links forget ${text}${flags.target === undefined ? '' : ` --target ${flags.target}`} --leave-account`,
       );
     });
     const rows = forgotten.flat();

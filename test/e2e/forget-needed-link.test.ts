@@ -55,7 +55,12 @@ test('links forget says that a person who is still pushed is adopted again, and 
   await place.idle();
   const advice =
     'where adopt is exact, the next sync adopts the account again and takes the access away. To leave the account as it is, name the person in targets.main.users.protected';
-  expect((await forget()).text.replace(/\s+/g, ' ')).toContain(advice);
+  const refused = (await forget()).text.replace(/\s+/g, ' ');
+  expect(refused).toContain(advice);
+  expect(refused).toMatch(
+    /before the link is dropped\. Then: scim-bridge links forget \S+ .*--leave-account/,
+  );
+  expect(refused).not.toContain('To leave the account or group as it is');
   expect((await forget('--leave-account')).text.replace(/\s+/g, ' ')).toContain(advice);
   await place.idle();
   expect(await told('links', 'show', BOB)).toContain('adopted');
