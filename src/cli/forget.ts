@@ -6,6 +6,7 @@ import { createAccountLook } from '../ops/person/account-look.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/person/forget.ts';
 import type { LostHandover } from '../ops/person/lost-handover.ts';
 import type { AccountState } from '../ops/person/forgettable-person.ts';
+import { movedText } from '../reconcile/tenant/tenant.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -102,11 +103,14 @@ function toError(
   const isRemoved = outcome.accounts.some(isAtRemoved);
   // Every account is closed, so only its handover is awaited.
   const isClosed = outcome.accounts.every(({ state }) => state === 'closed' || state === 'gone');
-  const isUnread = outcome.accounts.some(({ state }) => state === 'unread');
+  const unread = outcome.accounts.filter(({ state }) => state === 'unread');
+  const readable = unread.map(({ hasMoved }) =>
+    hasMoved ? 'the address is recognised' : 'the target answers',
+  );
   const advice = isRemoved
     ? 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.'
-    : isUnread
-      ? 'Give the order again when the target answers, which scim-bridge doctor tells, or say --leave-account: then nothing closes the account any more.'
+    : unread.length > 0
+      ? `Give the order again when ${[...new Set(readable)].join(' and ')}, which scim-bridge doctor tells, or say --leave-account: then nothing closes the account any more.`
       : isClosed
         ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
         : `scim-bridge explain ${text} tells what it waits for. Decide its approval or dead letter, or close it at the platform; an account that somebody opened there is closed by scim-bridge reconcile. Or say --leave-account: then nothing closes it or hands its work over any more.`;
@@ -124,11 +128,16 @@ const accountText = ({ platformId }: Pick<AccountState, 'platformId'>): string =
   platformId === null ? 'an account without a known id' : `account ${platformId}`;
 
 /** Returns why an account keeps a person from being forgotten. @param isAtRemoved the settings do not have its target any more */
-function openText({ state, handover, platformId }: AccountState, isAtRemoved: boolean): string {
+function openText(
+  { state, handover, platformId, target, hasMoved }: AccountState,
+  isAtRemoved: boolean,
+): string {
   if (state === 'active' && platformId === null)
     return 'may be there and active, because a create got no answer';
   if (state === 'active') return isAtRemoved ? 'may be active' : 'is active';
   if (state === 'pending') return 'has pending changes';
+  if (state === 'unread' && hasMoved)
+    return `may be active, because ${target} was not read at its new address: ${movedText(target)}`;
   if (state === 'unread') return 'may be active, because the platform did not show its state';
   return handover?.state === 'planned'
     ? `has work that the first reconcile after ${handover.at} hands over`

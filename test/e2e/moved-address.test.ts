@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { createByHand } from '../support/by-hand.ts';
+import { byHand, createByHand } from '../support/by-hand.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
@@ -13,6 +13,10 @@ import { openPlace, type Place } from '../support/situation.ts';
 const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
 const CAI = 'cai@acme.example';
+/** Left; the other platform has a closed account under the id of this account. */
+const DAN = 'dan@acme.example';
+/** Left, and the link is forgotten; the other platform has no account under the id of this account. */
+const EVE = 'eve@acme.example';
 /** The guard holds each removal of a member. */
 const guard = { removeMembers: { count: 0, percent: 0 } };
 const WAITS =
@@ -26,7 +30,7 @@ beforeAll(async () => {
   const there = createPlatformView(other.ready.controlUrl);
   for (const platform of [place.platform, there])
     await platform.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
-  for (const userName of ['zoe', 'yan'].map((name) => `${name}@other.example`))
+  for (const userName of ['zoe', 'yan', 'xia'].map((name) => `${name}@other.example`))
     await there.control('POST', '/fixtures', { users: [{ userName }] });
   await createByHand({ sandbox: other }, 'Groups', { displayName: 'strangers' });
   await place.idp.createUser(ANN);
@@ -36,6 +40,18 @@ beforeAll(async () => {
   await place.idle();
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${cai}"]` });
   await place.idle();
+  for (const userName of [DAN, EVE]) {
+    const id = await place.idp.createUser(userName);
+    await place.idle();
+    await place.idp.send('DELETE', `/Users/${id}`);
+    await place.idle();
+  }
+  await succeed('links', 'forget', EVE, '--leave-account');
+  // Somebody opens the accounts of both again.
+  for (const userName of [DAN, EVE]) {
+    const path = `/Users/${(await place.platform.user(userName))?.scimId}`;
+    await byHand(place, 'PATCH', path, { op: 'replace', path: 'active', value: true });
+  }
   const idsAt = async (platform: PlatformView, user: string, group: string) => [
     (await platform.user(user))?.scimId,
     (await platform.group(group))?.scimId,
@@ -44,6 +60,9 @@ beforeAll(async () => {
   expect(await idsAt(there, 'zoe@other.example', 'strangers')).toEqual(
     await idsAt(place.platform, ANN, 'crew'),
   );
+  const xia = (await there.user('xia@other.example'))?.scimId;
+  expect(xia).toBe((await place.platform.user(DAN))?.scimId);
+  await byHand({ sandbox: other }, 'PATCH', `/Users/${xia}`, { op: 'replace', path: 'active', value: false });
 }, 60_000);
 afterAll(async () => {
   await place.stop();
@@ -120,7 +139,23 @@ test.each(['crew', CAI])(
   60_000,
 );
 
-test('the address leads to the platform of the links again → a worker finds an account there, no command names the address, and the held removal can be approved', async () => {
+test.each([
+  ['a closed account of somebody else', DAN],
+  ['no account', EVE],
+])(
+  'the address leads to a platform that has %s under the id of a leaver → forget of %s exits 1 and names the address, and forgets nothing',
+  async (_, name) => {
+    const [code, text] = await outcome('forget', name, '--yes');
+    const id = (await place.platform.user(name))?.scimId;
+    const why = `may be active, because main was not read at its new address: ${WAITS}.`;
+    const advice = 'Give the order again when the address is recognised, which scim-bridge doctor tells';
+    const told = `Nothing was forgotten: account ${id} at main ${why} ${advice}, or say --leave-account`;
+    expect([code, plain(text)]).toEqual([1, expect.stringContaining(told)]);
+  },
+  60_000,
+);
+
+test('the address leads to the platform of the links again → a worker finds an account there, no command names the address, the held removal can be approved, and forget sees that the accounts of the leavers are open', async () => {
   await moveTo(place.sandbox);
   await place.idle();
   expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
@@ -133,4 +168,9 @@ test('the address leads to the platform of the links again → a worker finds an
   await succeed('approvals', 'approve', held.id, '--yes');
   await place.idle();
   expect((await place.platform.group('crew'))?.members).toEqual([]);
+  for (const name of [DAN, EVE])
+    expect(await outcome('forget', name, '--yes')).toEqual([
+      1,
+      expect.stringContaining('at main is active.'),
+    ]);
 }, 60_000);

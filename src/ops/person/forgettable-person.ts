@@ -6,13 +6,15 @@ import type { LostHandover } from './lost-handover.ts';
 /**
  * An account of the person. `active`: it is active at the platform, or may be at a target that left the settings, whatever is
  * pending. `pending`: it was not seen active, and a change of it is not written or not confirmed yet. `gone`: the platform no
- * longer has it. `unread`: the platform did not show its state.
+ * longer has it. `unread`: the platform did not show its state, or the account was not looked at (`hasMoved`).
  */
 export interface AccountState {
   connection: string;
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending' | 'gone' | 'unread';
+  /** The target has a new address, at which no linked account was found yet. No account is looked at there. */
+  hasMoved: boolean;
   /** Names of the groups that the account may still be in, because its removal is pending, kept or unconfirmed. */
   groups: string[];
   /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */

@@ -40,6 +40,11 @@ const report = object({
       target: textField,
       platformId: nullable('string'),
       state: { enum: ['closed', 'active', 'pending', 'gone', 'unread'] },
+      hasMoved: {
+        ...booleanField,
+        description:
+          'The target has a new address, at which no linked account was found yet. No account is looked at there.',
+      },
       groups: {
         ...arrayOf(textField),
         description: 'Groups that the account stays in at the target, because its removal was not written.',
