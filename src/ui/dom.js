@@ -117,8 +117,11 @@ export function duration(ms) {
 /** Returns an age in words. @param ms milliseconds; negative for a time in the future */
 function ageText(ms) {
   if (Math.abs(ms) < 1000) return 'now';
-  return ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
+  return ms < 0 ? `in ${duration(toTheMinute(-ms))}` : `${duration(ms)} ago`;
 }
+
+/** Rounds a time until an end as commands do: a new approval ends in 72 h, not in 71 h. Less than a minute stays as it is. */
+const toTheMinute = (ms) => Math.round(ms / 60_000) * 60_000 || ms;
 
 const ageOf = (iso) => ageText(Date.now() - Date.parse(iso));
 

@@ -199,7 +199,7 @@ inBrowser('in a browser', () => {
     const [held] = (await rig.operator.get('/approvals')).body;
     // The command gives the exact time too; the page has it as a tooltip.
     const expiry = expiryText(held.expiresAt, held.leftMs, held.endOfHold).replace(
-      / \S+ \((in \d+ h)\)/,
+      / \S+ \((in \d+ h)[^)]*\)/,
       ' $1',
     );
     expect(await page.locator('main').innerText()).toContain(`, ${expiry}`);
