@@ -62,7 +62,9 @@ test('`approvals show` gives for each held removal of a member the time since wh
   expect(shown.replaceAll(/\s+/g, ' ')).toContain(
     'memberships, those removed in this time and those whose removal is held included',
   );
-  const times = [...shown.matchAll(/ \(Sales has waited for decisions since (\S+)\)/g)].map(([, time]) => time);
+  const times = [...shown.matchAll(/ \(Sales has waited for decisions since (\S+)\)/g)].map(
+    ([, time]) => time,
+  );
   expect(times).toEqual([since, since, since]);
 }, 60_000);
 
