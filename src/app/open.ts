@@ -56,7 +56,10 @@ export function openDesiredStates(config: Config) {
     redis,
     /** Waits for Redis and checks the version of its data (command-redis.ts). */
     reach,
-    /** Checks the version of the data, for a command that also works without Redis. @throws DataVersionRefused, RestoreUnderWay */
+    /**
+     * Checks the version of the data; does nothing when Redis does not answer, which `doctor` tells.
+     * @throws DataVersionRefused, RestoreUnderWay
+     */
     checkData: () => checkDataVersion(store),
     states,
     /** Returns the desired state of a connection that left the settings, for its backup and restore. */

@@ -64,8 +64,9 @@ export async function permitOne(context: SyncContext, wish: Wish): Promise<Permi
 export async function permitClosing(context: SyncContext): Promise<Permission> {
   const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
-  // For a held change the check only updates the reason.
   const isAllowed = permission === 'allowed';
+  // A change that is not allowed needs no check, except one that was held for the last administrator: the check then finds out
+  // whether this reason still applies.
   if (!isAllowed && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
   const administrator = await administratorStateOf(context);

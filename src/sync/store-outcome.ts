@@ -67,7 +67,8 @@ function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): 
   const isWaiting = kind === 'later' || kind === 'blocked';
   return {
     ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
-    // Not after any write: two dead letters that wait for each other would make each other due without end.
+    // A write counts only if it wrote the name. After any other, two dead letters that wait for each other's names would make each
+    // other due without end.
     mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
   };
 }

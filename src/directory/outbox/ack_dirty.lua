@@ -3,10 +3,10 @@
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
---        behindHeld (only with `later`; absent: the resource waits for no held change of another one; else the ids of the groups
---        whose stopped removals of this user are awaited, possibly none), isRefused (with behindHeld: syncs of these groups were
---        refused, and no removal is held),
---        holder (resource whose name or account this one waits for), awaitsMark (until the mark of the holder is cleared),
+--        behindHeld (only with `later`. Absent: the resource waits for no held change of another one. Ids of groups: it waits for
+--        their stopped removals of this user. Empty: it waits for another held change), isRefused (with behindHeld: syncs of
+--        these groups were refused, and no removal is held),
+--        holder (resource whose name or account this one, its heir, waits for), awaitsMark (until the holder's mark is cleared),
 --        mayBeFree (this sync ended, wrote the name or closed the account, so the name or account may be free),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
@@ -72,7 +72,7 @@ if was_marked_again then
   return { 'changed' }
 end
 -- Returns whether the resource still waits for a held change of another one, or for refused groups. If an awaited removal ended
--- during this sync, nothing would end the wait any more, so false is returned and the mark keeps its priority.
+-- during this sync, nothing would end the wait any more, so false is returned: the mark is due again with its own priority.
 local function is_behind_held()
   for _, group in ipairs(p.behindHeld or {}) do
     if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) ~= TO_REMOVE then return false end

@@ -9,7 +9,7 @@ const VALUES_LOST = '';
 export interface ComparedDefinitions {
   /** Name of the attribute → id of its definition. */
   ids: ReadonlyMap<string, string>;
-  /** Attributes whose definition was deleted; it is missing in `ids`, or was made again: with another id, or missing with another type. */
+  /** Attributes whose definition was deleted. In `ids`: made again with another id. Not in `ids`: gone, or of another type. */
   deleted: ReadonlySet<string>;
   /** Attributes of `deleted` whose definition was made again with another type, so that no value can be written. */
   ofOtherType: ReadonlySet<string>;
@@ -44,6 +44,7 @@ export function createKnownDefinitions({ redis, scripts, keys }: StoreDeps, targ
     { ids, deleted }: Pick<ComparedDefinitions, 'ids' | 'deleted'>,
     isWritten: boolean,
   ): Promise<void> {
+    // Only new names: a stored id that differs, or VALUES_LOST, says that values are lost, which only `deleted` settles.
     for (const [name, id] of ids) if (!deleted.has(name)) await redis.hsetnx(key, name, id);
     for (const name of deleted) {
       const id = ids.get(name);

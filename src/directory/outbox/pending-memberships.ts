@@ -57,7 +57,7 @@ export function createPendingMemberships({ redis, keys }: StoreDeps, { target }:
   const takenOutMembers = async (group: string): Promise<Set<string>> =>
     new Set(await redis.smembers(keys.key('takenOutMembers', `${target}:${group}`)));
 
-  /** Returns the ids of the users whose addition to the group was never sent: pending ones, and those that the policy left out. */
+  /** Returns the ids of the users whose addition was never sent or was refused: pending, or left out by the policy. */
   const unsentMembers = (group: string): Promise<string[]> =>
     redis.smembers(keys.key('unsentMembers', `${target}:${group}`));
 

@@ -51,7 +51,7 @@ interface PlanHandoverOptions {
 }
 
 export const DAY_MS = 86_400_000;
-/** Largest number of people of each state, because a closed account without a known id costs a call. */
+/** Largest number of people of each state, because looking up the number of an account may cost a call. */
 const MOST_PEOPLE = 1000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;

@@ -114,7 +114,7 @@ test('the order resync marks every user and group, and causes no write for a res
   await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
 });
 
-test('the admin API lists a dead letter with the message of the platform, and the orders retry and drop end it', async () => {
+test('the admin API lists a dead letter with the message of the platform, the order retry sends it again, and the order drop ends it', async () => {
   const { operator, bridge } = rig;
   await bridge.idp.createGroup('system:all', ids.slice(6));
   await rig.untilSynced();
