@@ -6,7 +6,7 @@ import type { LostHandover } from './lost-handover.ts';
 /**
  * An account of the person. `active`: it is active at the platform, or may be at a target that left the settings, whatever is
  * pending. `pending`: it was not seen active, and a change of it is not written or not confirmed yet. `gone`: the platform no
- * longer has it. `unread`: the platform did not show its state, or the account was not looked at (`hasMoved`).
+ * longer has it. `unread`: the platform did not show its state, or the account was not looked at (`hasMoved`), whatever is pending.
  */
 export interface AccountState {
   connection: string;

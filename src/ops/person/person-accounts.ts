@@ -38,16 +38,15 @@ export async function addLinks(
     );
     const handovers = desired.handovers.get(target);
     const hasMoved = await outbox.hasMoved();
-    // At a new address the account of this id may be somebody else's. Without an id the link alone tells the state.
-    const seen =
-      hasMoved && id !== undefined
-        ? 'unread'
-        : await lookAt(target, { ...link, ...(id !== undefined && { id }) });
+    // At a new address the account of this id may be somebody else's, also while a change is pending: the operator must not close
+    // it. Without an id the link alone tells the state.
+    const isUnlooked = hasMoved && id !== undefined;
+    const seen = isUnlooked ? 'unread' : await lookAt(target, { ...link, ...(id !== undefined && { id }) });
     accounts.push({
       connection,
       target,
       platformId: id ?? null,
-      state: accountState(seen, link, isPending),
+      state: accountState(seen, link, isPending && !isUnlooked),
       hasMoved,
       groups: mayHaveAccount(link) ? await namesOf(desired, [...leaving, ...unconfirmedRemovals]) : [],
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
