@@ -68,7 +68,7 @@ export interface MembershipState {
   because?: string;
   /** CamelCase reason that stops the membership, such as `Held`; undefined: nothing does, or the sync is retried. */
   condition?: string;
-  /** The approval of the removal has expired, and the guard has not judged it anew. */
+  /** The approval of the removal, or of the deactivation that an addition waits for, has expired and is not judged anew yet. */
   isExpired?: true;
   /** ISO 8601 time since when writes of the other resource fail and are retried; undefined: they do not fail. */
   triedSince?: string;

@@ -137,7 +137,7 @@ export async function membershipsOfGroup(
   const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]));
-  const [names, unmanaged, stops, decisions, removals, links] = await Promise.all([
+  const [names, unmanaged, stops, decisions, removals, closings, links] = await Promise.all([
     readRecordNames(directory, refs),
     outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
     removalStops(
@@ -146,6 +146,7 @@ export async function membershipsOfGroup(
     ),
     outbox.guardStore.decisionsOfMembers(leaving),
     outbox.guardStore.statesOf(pending.map(([user]) => removal(id, user))),
+    outbox.guardStore.statesOf(refs.map((ref) => ({ kind: 'deactivate', ref }))),
     Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
   ]);
   const decisionOf = new Map(leaving.map((user, index) => [user, decisions[index]]));
@@ -155,15 +156,12 @@ export async function membershipsOfGroup(
     const outside = sign === MEMBERSHIP_SIGN.toAdd ? outsideOf(user) : undefined;
     const because =
       sign === MEMBERSHIP_SIGN.toAdd ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
+    const decided = removals[index] && REMOVAL[removals[index]];
     return {
       ref,
       name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user),
       state: outside === undefined ? stateOf(sign) : 'notForTarget',
-      ...(sign === MEMBERSHIP_SIGN.keptRemoval
-        ? removals[index]
-          ? REMOVAL[removals[index]]
-          : PROTECTED
-        : {}),
+      ...(sign === MEMBERSHIP_SIGN.keptRemoval ? (decided ?? PROTECTED) : {}),
       ...(sign === MEMBERSHIP_SIGN.toRemove && (removals[index] === 'held' || removals[index] === 'expired')
         ? { because: REMOVAL[removals[index]].because }
         : {}),
@@ -171,6 +169,8 @@ export async function membershipsOfGroup(
       ...(decisionOf.get(user) === 'follows' ? FOLLOWING : {}),
       ...(decisionOf.get(user) === 'rejected' ? KEPT_WITH_ACCOUNT : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
+      // The addition waits for the deactivation, which no operator can decide now.
+      ...(because && link.condition?.reason === 'Held' && closings[index] === 'expired' ? EXPIRED : {}),
     };
   });
   const added = signs.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);

@@ -172,7 +172,7 @@ export const explanationSchema: JsonSchema = {
           isExpired: omittable(
             described(
               booleanField,
-              'The approval has expired, and the guard has not judged the removal anew.',
+              'The approval has expired, and the guard has not judged the change anew.',
             ),
           ),
           triedSince: omittable(
