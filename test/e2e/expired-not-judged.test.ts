@@ -1,4 +1,4 @@
-// Tests what explain of a group says about a deactivation whose approval expired, while another approval is open and the
+// Tests what explain of a group and sync say about a deactivation whose approval expired, while another approval is open and the
 // guard has not judged the deactivation anew.
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -45,4 +45,23 @@ test('an addition waits for a deactivation whose approval expired → explain of
   const { text } = await run('explain', 'Sales', '--all');
   expect(text.replaceAll(/\s+/g, ' ')).toContain(ABOUT_MEMBER);
   expect(text).not.toMatch(/approve or reject|approvals show/);
+}, 60_000);
+
+test('the platform fails before the guard judges the deactivation anew → sync says that it waits for its next attempt and names no approval', async () => {
+  await expectHeldAlone(CAT);
+  const path = `/Users/${(await place.platform.user(BOB))?.scimId}`;
+  await place.platform.forgetRequests();
+  await run('sync', BOB, '--dry-run');
+  // The reads of the comparison succeed, the first read of the sync itself fails.
+  const skip = (await place.platform.requests()).filter((each) => each.path.endsWith(path)).length;
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'GET', path, skip, times: 9999, status5xx: { share: 1, status: 503 } }],
+  });
+  const { json } = await run('sync', BOB, '--timeout', '3', '--json');
+  await expectHeldAlone(CAT);
+  expect(json).toMatchObject([{ outcome: 'waiting' }]);
+  expect(json[0].message).toMatch(
+    /^the approval of the deactivation has expired; (?:it is tried again at|its next attempt is due)/,
+  );
+  expect(json[0].message).not.toContain('approvals show');
 }, 60_000);

@@ -1,6 +1,7 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
 import { heldUntil, isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
+import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { pauseWords } from '../../reconcile/breaker-words.ts';
@@ -12,7 +13,7 @@ import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { FoundResource } from '../find.ts';
 import { withdrawAdvice } from '../advice.ts';
-import { readApprovalIds } from '../approvals/approval-ids.ts';
+import { expiredSentence, readApprovalIds } from '../approvals/approval-ids.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
 import { showText, withStoppedRemovals } from './sync-end-memberships.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
@@ -153,9 +154,16 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     why.message = `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${told}${takeBack}`;
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
   if (mark && stop !== undefined) return { outcome: 'held', message: stop };
-  if (guard.some(({ state }) => state === 'held' || state === 'expired') || condition?.reason === 'Held') {
+  const isHeld = guard.some(({ state }) => state === 'held');
+  const isExpired = !isHeld && guard.some(({ state }) => state === 'expired');
+  // With a mark, the sync has not asked the guard anew about the changes of an expired approval: its next attempt comes first.
+  const isUnasked = mark !== null && isExpired;
+  if (!isUnasked && (isHeld || isExpired || condition?.reason === 'Held')) {
     const open = await outbox.guardStore.open();
-    return { outcome: 'held', message: `${told}${open ? `: ${showText(scope, open.id)}` : ''}${takeBack}` };
+    const expired = await expiredSentence(target.name, outbox.guardStore, { open, guard });
+    const show = open ? `: ${showText(scope, open.id)}` : '';
+    const message = expired ? `${told}${takeBack}. ${expired}` : `${told}${show}${takeBack}`;
+    return { outcome: 'held', message };
   }
   if (!mark) return { outcome: 'equal', ...why };
   // A queued mark and a running sync have no due time; they are due.
@@ -164,7 +172,9 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const nextTry = isDue
     ? `its next attempt is due: scim-bridge explain ${ref} says what it waits for`
     : `it is tried again at ${isoTime(dueAt)}`;
-  const end: SyncEnd = { outcome: 'waiting', message: why.message ?? (pause ? pauseWords(pause) : nextTry) };
+  const awaited = pause ? pauseWords(pause) : nextTry;
+  const ofExpired = isUnasked && isAwaitingDecision(condition) ? `${told}${takeBack}; ${awaited}` : undefined;
+  const end: SyncEnd = { outcome: 'waiting', message: ofExpired ?? why.message ?? awaited };
   if (!mark.isBehindHeld) return end;
   // The time of the next attempt is left out: the decision about the removal, or the mend of its group, comes first.
   const known: SyncEnd = { outcome: 'waiting', ...why };
