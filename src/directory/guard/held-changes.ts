@@ -95,6 +95,15 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     };
   }
 
+  /** Returns how many changes were held under an approval that has expired, and are not judged anew yet. */
+  async function countExpired(): Promise<number> {
+    const { serial, leftMs } = await readApprovalTerm({ redis, keys }, target);
+    // The changes of the newest approval have larger places than its serial. Without one that is open, all have expired.
+    const last = leftMs > 0 ? serial : '+inf';
+    const ofKinds = DESTRUCTIVE_KINDS.map((kind) => redis.zcount(listKey('guardHeld', kind), '-inf', last));
+    return total(await Promise.all(ofKinds));
+  }
+
   /**
    * Yields the changes of a list in pages, kind after kind: held changes in the order in which they were held, rejected ones by
    * rejection, and those of one rejection by their text.
@@ -154,7 +163,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     return found.flat();
   }
 
-  return { countOf, countUnwritten, open, pages, heldRefs, stillIn };
+  return { countOf, countUnwritten, countExpired, open, pages, heldRefs, stillIn };
 }
 
 /** First and last score; scores are whole numbers. */

@@ -195,8 +195,8 @@ async function readTarget(
   // Reading the held changes also completes a decision that a killed process left incomplete.
   const approval = await outbox.guardStore.open();
   const term = {
-    // The counts are of different reads, so the difference may be negative for a moment.
-    expired: approval && approval.leftMs > 0 ? Math.max(0, total - approval.total) : total,
+    // Counted apart: a decision may have moved changes since the backlog was read, and these have not expired.
+    expired: await outbox.guardStore.countExpired(),
     expiresAt: approval ? isoTime(approval.expiresAt) : null,
     leftMs: approval?.leftMs ?? null,
   };

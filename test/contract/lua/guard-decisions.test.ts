@@ -235,3 +235,21 @@ test('an approval expires and a later change is held under a new one → the for
   await guardStore.take([former], guard(0));
   expect(await states()).toEqual(['held', 'held']);
 });
+
+test('changes count as expired while their approval has expired and no sync has judged them anew', async () => {
+  const { store, guardStore } = rig;
+  const expired = () => guardStore.countExpired();
+  expect(await expired()).toBe(0);
+  await guardStore.take(deactivations(1, 2), guard(0));
+  expect(await expired()).toBe(0);
+  await passTime(store, 73 * HOUR);
+  expect(await expired()).toBe(2);
+  await guardStore.take(deactivations(3), guard(0));
+  expect(await expired()).toBe(2);
+  // The former changes stay expired when the guard holds nothing else.
+  await rig.decide('approve');
+  expect(await guardStore.open()).toBeUndefined();
+  expect(await expired()).toBe(2);
+  await guardStore.take(deactivations(1), guard(0));
+  expect(await expired()).toBe(1);
+});
