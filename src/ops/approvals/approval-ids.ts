@@ -4,6 +4,7 @@ import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { Ref } from '../../directory/records.ts';
+import { countUndecidedMembers } from './present-condition.ts';
 
 export interface ApprovalIds {
   /** Id of the open approval; undefined: the guard holds nothing. */
@@ -26,13 +27,21 @@ export async function readApprovalIds(
   { guardStore, resourceStatus, target }: Pick<Outbox, 'guardStore' | 'resourceStatus' | 'target'>,
 ): Promise<ApprovalIds> {
   const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
+  const expired = await guardStore.countExpired();
   // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
   const rejections = decisions.filter(({ action }) => action === 'reject');
   const toPublicId = (found: { id: string } | undefined): string | undefined =>
     found && `${connection}.${found.id}`;
   return {
     held: toPublicId(open),
-    expiredFor: async (ref) => expiredSentence(target, guardStore, { open, ...(await resourceStatus(ref)) }),
+    expiredFor: async (ref) => {
+      // The status takes several reads for each change of the resource.
+      if (expired === 0) return undefined;
+      const status = await resourceStatus(ref);
+      // A member whose deactivation can be decided leaves the group with the account.
+      const { followers } = await countUndecidedMembers({ guardStore }, ref, status);
+      return followers > 0 ? undefined : expiredSentence(target, guardStore, { open, ...status });
+    },
     rejectionOf: (ref, { kind, subject } = {}) => {
       const isMeant = (item: Destruction): boolean =>
         item.ref === ref && item.kind === (kind ?? item.kind) && item.subject === (subject ?? item.subject);

@@ -4,7 +4,7 @@ import { holdAdvice, isTenantHold, type Hold } from '../../directory/guard/opera
 import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
-import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
+import { conditionText, deletionText, isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice, type AdviceFacts } from '../advice.ts';
 import { readApprovalIds } from './approval-ids.ts';
@@ -82,15 +82,17 @@ async function isReleased(
   return (await withPresentCondition(outbox, ref, link)).condition?.reason !== reason;
 }
 
-/** Returns the message of a held exception whose approval has expired; empty: the stored one is up to date. */
+/** Returns the message of a held exception whose approval has expired; empty: the present condition has another reason. */
 async function presentMessageOf(
   { links }: DesiredState,
   outbox: Outbox,
-  { ref }: Pick<StandingException, 'ref'>,
+  { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
 ): Promise<{ message?: string }> {
   if (ref === null) return {};
   const { condition } = await withPresentCondition(outbox, ref, await links.get(outbox.target, ref));
-  return condition ? { message: condition.message } : {};
+  if (condition?.reason !== reason) return {};
+  const { settings, deletesLeavers } = outbox;
+  return { message: `${conditionText(condition, settings)}${deletionText(condition, deletesLeavers)}` };
 }
 
 /** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */

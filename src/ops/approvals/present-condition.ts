@@ -39,7 +39,9 @@ export async function withPresentCondition(
     // A change whose approval expired is not written either, before the guard judges it anew.
     state === 'approved' ? [] : [{ item: { kind }, permission: state === 'expired' ? 'held' : state }],
   );
-  const members = await countUndecidedMembers(outbox, ref, condition, present);
+  const members = isAwaitingDecision(condition)
+    ? await countUndecidedMembers(outbox, ref, present)
+    : { followers: 0, keptLeavers: 0 };
   const decisions = decisionsOf(heldOrRejected, {
     ...members,
     isExpired: members.followers === 0 && !present.guard.some(({ state }) => state === 'held'),
@@ -73,17 +75,15 @@ const isClosingHeld = ({ guard }: PresentStatus): boolean =>
  * Returns the numbers of members of a group whose own deactivation is held or rejected; zeros for a user. Such a member leaves the
  * group when the account is closed: later if the deactivation is held (`follows`), never if it was `rejected`.
  */
-async function countUndecidedMembers(
+export async function countUndecidedMembers(
   { guardStore }: Pick<Outbox, 'guardStore'>,
   ref: Ref,
-  condition: Condition,
-  { pendingMemberships }: PresentStatus,
+  { pendingMemberships }: Pick<ResourceStatus, 'pendingMemberships'>,
 ): Promise<{ followers: number; keptLeavers: number }> {
   const isGroup = parseRef(ref).kind === 'Group';
-  const leaving =
-    isGroup && isAwaitingDecision(condition)
-      ? [...pendingMemberships].flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]))
-      : [];
+  const leaving = isGroup
+    ? [...pendingMemberships].flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]))
+    : [];
   const decisions = await guardStore.decisionsOfMembers(leaving);
   return {
     followers: decisions.filter((decision) => decision === 'follows').length,

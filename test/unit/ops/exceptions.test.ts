@@ -15,3 +15,60 @@ test.each([
   const [view] = await listExceptions([state], { limit: 10 });
   expect(view?.advice).toMatch(advice);
 });
+
+describe('a person with a held change', () => {
+  const ref = 'User:1';
+  const MESSAGE = 'the guard holds a change of it';
+  /** Lists the exception. @param expired number of expired changes of the target @param condition of the person's link */
+  const listed = async (expired: number, condition: object, resourceStatus: () => Promise<object>) => {
+    const found = { ref, reason: 'Held', since: 0, name: 'ann@acme.example', message: MESSAGE };
+    const outbox = {
+      target: 'main',
+      settings: 'new',
+      deletesLeavers: true,
+      exceptions: () => Promise.resolve([found]),
+      resourceStatus,
+      guardStore: {
+        open: () => Promise.resolve({ id: 'main.7-9', leftMs: 1000 }),
+        decisions: () => Promise.resolve([]),
+        countExpired: () => Promise.resolve(expired),
+        decisionsOfMembers: () => Promise.resolve([]),
+        onHold: () => Promise.resolve(undefined),
+      },
+    };
+    const links = { get: () => Promise.resolve({ condition }) };
+    const state = { connection: 'default', links, outboxes: new Map([['main', outbox]]) };
+    const [view] = await listExceptions([state as unknown as DesiredState], { limit: 10 });
+    return view;
+  };
+  const held = { reason: 'Held', message: 'the guard holds the deactivation', since: 0, isLeaver: true };
+  const expiredChange = () =>
+    Promise.resolve({
+      mark: null,
+      blockedSince: null,
+      pendingMemberships: new Map(),
+      guard: [{ kind: 'deactivate', subject: null, state: 'expired' }],
+    });
+
+  test('is listed without a read of the status of the person while no change of the target has expired', async () => {
+    const view = await listed(0, held, () => Promise.reject(new Error('the status is read')));
+    expect(view).toMatchObject({
+      message: MESSAGE,
+      advice: 'See scim-bridge approvals show default.main.7-9, then approve or reject.',
+    });
+  });
+
+  test('keeps the note about changed settings and a deletion when the approval has expired', async () => {
+    const view = await listed(1, { ...held, settings: 'old' }, expiredChange);
+    expect(view?.message).toMatch(
+      /^the approval of the deactivation has expired \(the settings have changed /,
+    );
+    expect(view?.message).toMatch(/; the account is deleted afterwards, if guard\.delete allows it$/);
+  });
+
+  test('keeps its message when the approval has expired and the last sync ended with a failure of another change', async () => {
+    const failed = { reason: 'NotApplied', message: 'the platform ignored the change of the name', since: 0 };
+    const view = await listed(1, failed, expiredChange);
+    expect(view).toMatchObject({ message: MESSAGE, advice: expect.stringMatching(/^The approval expired /) });
+  });
+});
