@@ -170,7 +170,7 @@ export const MORE_SITUATIONS: Situation[] = [
     after: async () => otherTenant?.stop(),
     status: /main may be another tenant: its address changed/,
     plan: /Target main: on hold since .*/,
-    explain: /nothing is written there while main is on hold/,
+    explain: /main was not read at its new address/,
     doctor: /! hold default → main: on hold since .*/,
   },
   {
