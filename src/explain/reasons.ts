@@ -3,7 +3,7 @@
 import { accountDeletionReason } from './account-deletion.ts';
 import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
-import { holdAdvice } from '../directory/guard/operator-hold.ts';
+import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import { answerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { movedText } from '../reconcile/tenant/tenant.ts';
 import { notComparedText } from '../reconcile/text/not-compared.ts';
@@ -135,10 +135,14 @@ function holdReason({ hold, target }: ExplainedFacts): string | undefined {
   return `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: ${holdAdvice(target, hold)}.`;
 }
 
-/** Returns a sentence about a new address at which no account was recognised yet; '' if there is none, or the summary says it. */
-function movedReason({ hasMoved, target }: ExplainedFacts, summary: string): string {
+/**
+ * Returns a sentence about a new address at which no account was recognised yet; '' if there is none, or the summary or the hold of
+ * a reconcile says it.
+ */
+function movedReason({ hasMoved, hold, target }: ExplainedFacts, summary: string): string {
   const words = movedText(target);
-  return hasMoved && !summary.includes(words) ? `${capital(words)}.` : '';
+  const isTold = summary.includes(words) || (hold && isTenantHold(hold));
+  return hasMoved && !isTold ? `${capital(words)}.` : '';
 }
 
 /** Returns a sentence about failing calls or a refused key; '' if there are none, or the summary says it. */
