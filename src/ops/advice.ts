@@ -86,7 +86,9 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
       : 'Correct the value at the identity provider: the platform does not accept it.',
   Held: ({ approvals, expired }) =>
     expired ??
-    `See scim-bridge approvals ${approvals?.held === undefined ? 'list' : `show ${approvals.held}`}, then approve or reject.`,
+    (approvals?.held === undefined
+      ? 'See scim-bridge approvals list, then approve or reject.'
+      : `See scim-bridge approvals show ${approvals.held}, then approve or reject.`),
   LastAdministrator: ({ ref, approvals, expired }) => {
     if (expired !== undefined) return expired;
     const approve =
