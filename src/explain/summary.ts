@@ -65,9 +65,9 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
             ? 'Redis takes no writes'
             : noWorkerOf(facts)
               ? 'no worker runs: start one'
-              : facts.hasMoved || !facts.breaker
-                ? movedText(target)
-                : obstacleText(target, facts.breaker)
+              : facts.breaker
+                ? obstacleText(target, facts.breaker)
+                : movedText(target)
       }.`;
     case 'needsPerson':
       // With a mark, the condition is of a sync before the last change.
