@@ -8,7 +8,7 @@ import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { FLEET_FINDINGS, type FleetReport, type ReadFleet } from '../ops/status/fleet.ts';
 import { total } from '../support/counted.ts';
-import { METRICS, SHARED_HELP, type Metrics } from '../support/metrics.ts';
+import { METRICS, type Metrics } from '../support/metrics.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 
 /** Functions that a scrape calls to read current values. */
@@ -85,9 +85,7 @@ async function readTarget(sources: MetricSources, target: string): Promise<Targe
 }
 
 /** Metrics that are removed before each read, so that a target or connection that is gone leaves no series. */
-const SHARED = (Object.keys(METRICS) as (keyof typeof METRICS)[]).filter((name) =>
-  METRICS[name].help.endsWith(SHARED_HELP),
-);
+const SHARED = (Object.keys(METRICS) as (keyof typeof METRICS)[]).filter((name) => METRICS[name].isShared);
 
 function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
   // A silent process adds 0, so that its series stays.

@@ -63,7 +63,7 @@ export interface UnreadResource {
 export interface ScanResult {
   scope: ReconcileScope;
   signal: AbortSignal;
-  /** Which attributes the user list shows: that an account lacks one which the list shows for nobody is no difference by itself. */
+  /** Attributes that the user list shows at all. A list may leave one out, so an account without it need not differ. */
   visibility: ComparedAttributes;
   counts: {
     calls: number;

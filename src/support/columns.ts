@@ -1,5 +1,6 @@
 // Fits text into the columns of a terminal: wraps it at spaces and cuts words that are too long. A command is not wrapped, so
 // that it can be copied.
+import { stripVTControlCharacters } from 'node:util';
 
 /** Width of a line in the output of commands, in character cells. */
 export const LINE_COLUMNS = 100;
@@ -7,9 +8,6 @@ export const LINE_COLUMNS = 100;
 /** Characters of these scripts take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-/** Colours of a terminal take no column. */
-// eslint-disable-next-line no-control-regex
-const COLOURS = /\u001b\[\d*m/g;
 /** Longest word that is not cut in its middle, in characters, and the parts of a longer word that stay. */
 const LONG_WORD = 60;
 const [FIRST_PART, LAST_PART] = [30, 12];
@@ -27,7 +25,8 @@ const GLUE = '\u0001';
 
 function widthOf(text: string): number {
   let width = 0;
-  for (const character of text.replace(COLOURS, '')) width += WIDE.test(character) ? 2 : 1;
+  // Colours of a terminal take no column.
+  for (const character of stripVTControlCharacters(text)) width += WIDE.test(character) ? 2 : 1;
   return width;
 }
 

@@ -7,25 +7,29 @@ interface Definition {
   /** Labels have few possible values, such as route templates and known words; never ids or paths of requests. */
   labels: readonly string[];
   help: string;
+  /** Whether the value is read from Redis, so that every process reports the same one, and a sum would count it several times. */
+  isShared: boolean;
   /** Upper bounds of the buckets of a histogram. */
   buckets?: readonly number[];
 }
 
-/**
- * Help text of metrics that are read from Redis: every process reports the same value, so a sum would count the value several
- * times.
- */
+/** Added to the help of shared metrics. */
 export const SHARED_HELP = 'The same from every process: take max(), not sum().';
 
 /** Returns a function that defines a metric: `(name, labels)(help)`, of a histogram `(name, labels, buckets)(help)`. */
 const define =
-  <const Type extends Definition['type']>(type: Type, addition = '') =>
+  <const Type extends Definition['type']>(type: Type, isShared = false) =>
   <const Labels extends readonly string[]>(name: string, labels: Labels, buckets: readonly number[] = []) =>
-  (help: string) => ({ type, name, labels, help: help + addition, ...(buckets.length > 0 && { buckets }) });
+  (help: string) => ({
+    ...{ type, name, labels, isShared },
+    help: isShared ? `${help} ${SHARED_HELP}` : help,
+    ...(buckets.length > 0 && { buckets }),
+  });
 const counter = define('counter');
 const histogram = define('histogram');
 const gauge = define('gauge');
-const sharedGauge = define('gauge', ` ${SHARED_HELP}`);
+const sharedCounter = define('counter', true);
+const sharedGauge = define('gauge', true);
 
 // Upper bounds of buckets, in seconds.
 const TIME_TO_ANSWER = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -140,8 +144,8 @@ export const METRICS = {
   reconcileSeconds: sharedGauge('bridge_reconcile_duration_seconds', ['target'])(
     'Duration of the last comparison, what it repaired included, in seconds.',
   ),
-  reconcileWrites: counter('bridge_reconcile_writes_total', ['target', 'kind'])(
-    `Changes that comparisons ordered. ${SHARED_HELP}`,
+  reconcileWrites: sharedCounter('bridge_reconcile_writes_total', ['target', 'kind'])(
+    'Changes that comparisons ordered.',
   ),
   eventsPending: sharedGauge('bridge_events_pending', ['connection'])(
     'Security events that the receiver of a connection has not taken yet.',
@@ -152,8 +156,8 @@ export const METRICS = {
   eventsKept: sharedGauge('bridge_events_refused', ['connection'])(
     'Security events that the receiver refused and a person has to look at.',
   ),
-  events: counter('bridge_events_total', ['connection', 'outcome'])(
-    `Security events that are no longer pending: delivered, refused, or dropped because they were too many or too old. ${SHARED_HELP}`,
+  events: sharedCounter('bridge_events_total', ['connection', 'outcome'])(
+    'Security events that are no longer pending: delivered, refused, or dropped because they were too many or too old.',
   ),
   notices: counter('bridge_notices_total', ['channel', 'result'])(
     'Attempts of this process to deliver a notice. Result: delivered, later (sent again) or refused.',

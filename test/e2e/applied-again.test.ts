@@ -51,7 +51,7 @@ test('apply of a plan that was applied before reports all changes as done and wr
   await rename(ANN, 'Meddled');
   await byHand(place, 'PATCH', await accountOf(BOB), { op: 'replace', path: TEAM, value: 'blue' });
   await byHand(place, 'PATCH', await accountOf(CID), { op: 'replace', path: 'active', value: false });
-  const group = `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`;
+  const group = `/Groups/${(await place.platform.group('crew'))?.scimId}`;
   const gone = (await accountOf(ANN)).slice('/Users/'.length);
   await byHand(place, 'PATCH', group, { op: 'remove', path: `members[value eq "${gone}"]` });
   await save(4);
@@ -78,7 +78,7 @@ test('a second apply of a plan that creates an account and its membership again 
     'converged: nothing is left to do of all 2 changes of the plan, by what the platform shows now',
   );
   expect(code).toBe(0);
-  await byHand(place, 'PATCH', `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`, {
+  await byHand(place, 'PATCH', `/Groups/${(await place.platform.group('crew'))?.scimId}`, {
     op: 'remove',
     path: `members[value eq "${(await accountOf(ANN)).slice('/Users/'.length)}"]`,
   });

@@ -38,7 +38,7 @@ afterEach(async () => {
 const membersAtPlatform = async (): Promise<number> =>
   (await place.platform.group('crew'))?.members.length ?? 0;
 const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
-const groupId = async (): Promise<string> => ((await place.platform.group('crew')) as any)?.scimId ?? '';
+const groupId = async (): Promise<string> => (await place.platform.group('crew'))?.scimId ?? '';
 const heldRemovals = async (): Promise<number> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0]?.kinds.removeMembers ?? 0;
 const json = (status: number, body: object) => ({

@@ -30,8 +30,7 @@ const idOf = (name: string): string => ids.get(name) ?? '';
 const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
 const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
-const groupIdOf = async (name: string): Promise<string> =>
-  ((await place.platform.group(name)) as any)?.scimId ?? '';
+const groupIdOf = async (name: string): Promise<string> => (await place.platform.group(name))?.scimId ?? '';
 
 async function leave(name: string): Promise<void> {
   await place.idp.patch(`/Users/${idOf(name)}`, { op: 'replace', path: 'active', value: false });

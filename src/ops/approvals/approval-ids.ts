@@ -56,12 +56,12 @@ export async function expiredSentence(
   guardStore: Pick<Outbox['guardStore'], 'onHold'>,
   { open, guard }: { open: HeldChanges | undefined; guard: readonly { state: string }[] },
 ): Promise<string | undefined> {
-  const isOpen = open !== undefined && open.leftMs > 0;
+  const hasExpired = open !== undefined && open.leftMs <= 0;
   // Later changes may be held under another approval before these are judged anew.
   const isOfFormer =
     guard.some(({ state }) => state === 'expired') && !guard.some(({ state }) => state === 'held');
-  if (isOpen ? !isOfFormer : !open && !isOfFormer) return undefined;
+  if (!hasExpired && !isOfFormer) return undefined;
   const hold = await guardStore.onHold();
-  const when = isOpen || !open ? '' : ` ${isoTime(open.expiresAt)}`;
+  const when = hasExpired ? ` ${isoTime(open.expiresAt)}` : '';
   return `The approval expired${when} and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}.`;
 }
