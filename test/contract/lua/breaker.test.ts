@@ -4,14 +4,18 @@ import { createBreaker, weightOf, type Breaker } from '../../../src/directory/ou
 import { createBudget, type Budget } from '../../../src/directory/outbox/budget.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
-import { systemClock } from '../../../src/support/sources.ts';
+import { systemClock, type Clock } from '../../../src/support/sources.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openStore, type Store } from './rig.ts';
 
 interface Replica {
   breaker: Breaker;
   budget: Budget;
+  /** A budget of the same process that throws `mustWait` where the other one would wait. */
+  impatient: Budget;
 }
+
+const mustWait = new Error('the request must wait');
 
 let store: Store;
 let key: string;
@@ -25,11 +29,13 @@ function replica(token = 'key'): Replica {
   const options = { prefix: store.prefix, target: 'main' };
   const keys = { token, scimToken: null };
   const breaker = createBreaker({ ...store, logger: silentLogger }, { ...options, keys });
-  const budget = createBudget(
-    { ...store, clock: systemClock, onFailing: breaker.noteFailing },
-    { ...options, requestsPerSecond: 1000, burst: 1000 },
-  );
-  return { breaker, budget };
+  const budgetWith = (clock: Clock): Budget =>
+    createBudget(
+      { ...store, clock, onFailing: breaker.noteFailing },
+      { ...options, requestsPerSecond: 1000, burst: 1000 },
+    );
+  const impatient = budgetWith({ ...systemClock, sleep: () => Promise.reject(mustWait) });
+  return { breaker, budget: budgetWith(systemClock), impatient };
 }
 
 /** Makes one call as the platform client does. */
@@ -41,17 +47,15 @@ const calls = async (one: Replica, ...statuses: number[]): Promise<void> => {
   for (const status of statuses) await call(one, status);
 };
 const isOpen = async ({ breaker }: Replica): Promise<boolean> => (await breaker.read()).open;
-/** Returns whether a request is allowed within `ms`. */
-async function mayGo({ budget }: Replica, ms = 100): Promise<boolean> {
-  const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(new Error('waits')), ms);
-  return budget.take(ended.signal).then(
-    () => {
-      clearTimeout(timer);
-      return true;
-    },
-    () => false,
-  );
+/** Returns whether a request may be sent without waiting. */
+async function mayGo({ impatient }: Replica): Promise<boolean> {
+  try {
+    await impatient.take();
+    return true;
+  } catch (error) {
+    if (error === mustWait) return false;
+    throw error;
+  }
 }
 /** Makes the next probe due without waiting. */
 const probeNow = async (): Promise<void> => void (await store.redis.hset(key, 'probeAt', 1));
