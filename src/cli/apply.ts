@@ -133,7 +133,7 @@ function complainStale(stale: string[]): void {
 }
 
 /**
- * Prints what is left of saved plans, and of how many changes nothing is left.
+ * Prints the changes of saved plans that are still to be made, and the number of those that are made already.
  * @param createdAt time at which the plans were saved; undefined: the file holds no plan
  */
 function printLeft(

@@ -36,7 +36,9 @@ interface BulkRequest {
   readonly operations: readonly BulkOperation[];
 }
 
-/** `/Users`, or `/Users/<id>`. The same limits apply to an id in the URL of a request: length, and valid Unicode. */
+/**
+ * `/Users`, `/Users/<id>`, and the same for `/Groups`. An id in the URL of a request has the same limits: length, and valid Unicode.
+ */
 const PATH = /^\/(Users|Groups)(?:\/([^/?#\p{Surrogate}]{1,1000}))?\/?$/u;
 
 function text(body: JsonObject, name: string, position: number): string | undefined {

@@ -4,8 +4,9 @@ import { NEWLY_LINKED } from '../../reconcile/entry.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /**
- * Adds to a report without a message that the account is gone. Either no account is wanted, because the person left, or the sync
- * made none anew: another account has its name, or the policy of the target forbids it. A dry run lists the latter as differences.
+ * If the account of the person is gone at the platform, returns the report with a message that says so; a report that has a message
+ * stays as it is. No account was made anew because none is wanted (the person left), another account has its name, or the policy of
+ * the target forbids it.
  */
 export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
   if (end.message !== undefined || !look?.isGone) return end;
@@ -17,6 +18,7 @@ export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
       attribute === undefined &&
       (action === 'conflict' || (NEWLY_LINKED.has(action) && effect === 'report')),
   );
+  // A dry run has no outcome; its differences already list the account that is not made.
   if (!unmade || end.outcome === undefined) return end;
   return unmade.action === 'conflict'
     ? { outcome: 'needsPerson', message: unmade.reason }

@@ -1,4 +1,5 @@
-// Reads single accounts and their attribute values at the platform for a comparison, and counts each call.
+// Reads single accounts and their attribute values at the platform for a comparison, and counts the calls. Besides the SCIM account
+// the platform has a user list, in which the same account has a numeric id, its number; attribute values are read by that number.
 import type { Link } from '../../directory/outbox/link.ts';
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { messageWithPlatformText } from '../../platform/errors.ts';
@@ -46,7 +47,7 @@ interface ProvenNumber {
 
 /**
  * Returns the number of the only account of the user list that is the one shown; `unknown` when a call failed.
- * @param stored number in the link, which counts until a search made just now shows another one
+ * @param stored number in the link; if the first answer differs from it, a search made now decides, even if it finds none
  */
 export async function provenNumber(
   scan: ScanResult,
@@ -132,7 +133,7 @@ export async function asking<T>(
   return answerOf(scan, call);
 }
 
-/** Runs reads of the platform as `asking`, but does not count them. */
+/** Runs reads of the platform as `asking`, but does not count them: `FindConsoleAccounts` counts its own. */
 async function answerOf<T>(
   scan: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,

@@ -46,7 +46,7 @@ interface PlanHandoverOptions {
   /** Whether the lists of the platform were read completely. */
   isProven: boolean;
   findConsoleAccounts: FindConsoleAccounts;
-  /** Entries of the plan. Resources with an entry are left out, because their state is not settled. */
+  /** The other entries of the same plan. A person with an entry here gets no handover yet, because the account is still to change. */
   entries: PlanEntry[];
 }
 

@@ -54,7 +54,7 @@ export function toFollower({ parent, group, user, link, name }: Following): Plan
   };
 }
 
-/** Returns the memberships that the sync of a created or adopted group writes. */
+/** Returns the memberships that the sync of a group writes which it creates, adopts or links anew. */
 export async function followersOfGroup(
   scan: ScanResult,
   parent: PlanEntry,

@@ -18,11 +18,11 @@ import type { ListProof } from './list-proof.ts';
 /** The stored resources of a kind by their state (CoverState). */
 export interface Cover {
   coverage: Coverage;
-  /** Linked resources that the list does not show. */
+  /** Linked resources that the list does not show; set by `compareWithList`. */
   absent: Ref[];
   /** Resources with a mark whose sync is due or waits for an operator. */
   pending: Ref[];
-  /** Resources that need a sync although none is due (LOST); also added to `scan.lost`. */
+  /** Resources that need a sync although none is due (LOST); `compareWithList` adds them to `scan.lost`. */
   lost: Ref[];
   /** All other resources that are not linked and synced: out of scope, or with a condition such as a rejected change. */
   atRest: Ref[];
@@ -42,7 +42,10 @@ const emptyCover = (): Cover => ({
   notDue: new Map(),
 });
 
-/** Returns whether the policy of the target closes accounts, as the reads of the coverage take it. */
+/**
+ * Returns the option of the coverage's reads. Where the policy of the target closes accounts, a user out of scope whose account was
+ * never looked for counts as changed (`stale`), because there may be an account to close.
+ */
 const closingOf = ({ scope }: ScanResult) => ({ closes: scope.target.policy.policy === 'sync' });
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
@@ -66,8 +69,9 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
 }
 
 /**
- * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown;
- * otherwise every linked resource is read with its platform id.
+ * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown, because it
+ * matches a link at most once; otherwise every linked resource is read with its platform id. A link that is stored between the two
+ * counts can hide an absent one from this run; the next run finds it.
  * @param matched number of listed accounts or groups that match a link
  * @returns the cover with `absent` and `coverage.seen` set, `seen` only for a complete list; its lost resources are added to
  *   `scan.lost`

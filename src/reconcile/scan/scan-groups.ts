@@ -162,7 +162,7 @@ async function takePage(
       return;
     }
     if (!holder.marked) draft.linked.set(fold(group.displayName), holder.ref);
-    // Members that the settings left in the group may have to be removed now.
+    // Members left the group at the source while the settings forbade their removal (`Link.leavers`); now they may allow it.
     if (link.leavers) draft.suspects.add(holder.ref);
     // The bridge changes neither the name nor the members of a group that is out of scope.
     if (link.departed) return;

@@ -93,7 +93,7 @@ export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cu
 export function toCubeMeta(model: Model, context: CoreDataSecurityContext, onlyViews = false): MetaDocument {
   const cubes = visibleCubes(model, context)
     .filter(({ kind }) => !onlyViews || kind === 'view')
-    // Joins are not followed here, so each cube gets its own number of a group of joined cubes.
+    // Joins are not followed here, so each cube is a `connectedComponent` of its own.
     .map((cube, index) => showCube(cube, index + 1));
   return { cubes, compilerId: model.name };
 }

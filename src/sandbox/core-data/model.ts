@@ -132,7 +132,7 @@ export interface ModelTable {
   readonly rows: readonly (readonly CellValue[])[];
 }
 
-/** Parameters of the sample rows of a branch; equal parameters give equal rows. */
+/** Parameters of the sample rows of a branch; the same sequence of `roll` with the same other values gives the same rows. */
 export interface Sampling {
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly roll: () => number;

@@ -16,7 +16,8 @@ export interface Administrators {
   /** Returns whether the user list failed recently, so that it is not read again yet. */
   isSilent(): boolean;
   /**
-   * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once. Later ones wait for one read of the
+   * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once: for a
+   * single deactivation the search by its own name is enough. Later ones wait for one read of the
    * user list (`look`) that they share.
    * @throws the error of `look`
    */

@@ -8,8 +8,9 @@ import type { SyncContext } from '../context.ts';
 import type { Why } from '../provisioning-writer.ts';
 
 /**
- * `replaceable`: the account is no administrator, or another one remains. `unknown`: the platform does not answer, and the
- * account was never seen as an administrator.
+ * `replaceable`: the account is no administrator, or another one remains. `last`: no other one was found; so also for a known
+ * administrator in a tenant without user list. `unknown`: the platform does not tell, and the account was never seen as an
+ * administrator.
  */
 type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
@@ -26,8 +27,8 @@ const CHECK_TIMEOUT_MS = 2000;
 
 /**
  * Judges whether another active administrator remains. Runs after the guard has counted the deactivation, so that two workers
- * that close two administrators see each other. If the API key belongs to an administrator, no call is needed: that account always
- * remains. Otherwise many deactivations share one read of the user list.
+ * that close two administrators see each other. If the API key belongs to an administrator, the user list is not read: that account
+ * always remains. Otherwise many deactivations share one read of the user list.
  * @throws errors of the platform client for a known administrator; for other accounts a failed list means `unknown`
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {

@@ -49,7 +49,7 @@ function comparisonOf(filter: SourceNode, dimensions: ReadonlySet<string>): Poli
   return [];
 }
 
-/** Returns a row filter of a policy: a comparison, or several under `or` or `and`. */
+/** Returns the row filter of a policy, a comparison or several under `or` or `and`, as a list of one; empty after a fault. */
 function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   const group = (['or', 'and'] as const).find((name) => name in filter.values);
   if (group === undefined) return comparisonOf(filter, dimensions);
