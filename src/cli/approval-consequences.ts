@@ -5,7 +5,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { previewDecision } from '../ops/approvals/approvals.ts';
-import type { Approval } from '../ops/approvals/approval-lookup.ts';
+import { isUndecided, type Approval } from '../ops/approvals/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { listExceptions } from '../ops/approvals/exceptions.ts';
 
@@ -62,10 +62,10 @@ export const heldAgainText = (name: string): string =>
 /** Returns whether the settings of the target changed since the guard held some of the first `MOST_CHANGES` changes of an approval. */
 export async function isSomeByFormerSettings(
   states: readonly DesiredState[],
-  { id, state }: Approval,
+  approval: Approval,
   settingsOf: (target: string) => TargetConfig | undefined,
 ): Promise<boolean> {
-  if (state !== 'held') return false;
-  const found = await previewDecision(states, id, settingsOf, 'approve', {}, MOST_CHANGES);
+  if (!isUndecided(approval)) return false;
+  const found = await previewDecision(states, approval.id, settingsOf, 'approve', {}, MOST_CHANGES);
   return found?.items.some(({ reason }) => isHeldByFormerSettings(reason)) ?? false;
 }

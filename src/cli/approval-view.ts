@@ -1,7 +1,7 @@
 // Formats an approval as text: counts, the limit that held it, and one line for each change.
 import { judgedAnew } from '../directory/guard/operator-hold.ts';
 import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
-import type { Approval, WaitingApproval } from '../ops/approvals/approval-lookup.ts';
+import { isUndecided, type Approval, type WaitingApproval } from '../ops/approvals/approval-lookup.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedLimit } from '../ops/approvals/approval-limits.ts';
 import type { HeldChange } from '../ops/approvals/held-change.ts';
@@ -76,8 +76,8 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   const { openedAt, expiresAt = '', leftMs = 0, endOfHold, selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
   say(`  ${approvalCounts(approval)}`);
-  // A held approval has an expiry, a decided one has the time and the operator of the decision.
-  if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, leftMs, endOfHold)}`);
+  // An undecided approval has an expiry, a decided one has the time and the operator of the decision.
+  if (isUndecided(approval)) say(`  opened ${openedAt}, ${expiryText(expiresAt, leftMs, endOfHold)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
   if (left !== undefined) say(`  ${left}`);

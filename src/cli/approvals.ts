@@ -13,7 +13,7 @@ import {
   rejectionsInForce,
   showApproval,
 } from '../ops/approvals/approvals.ts';
-import { presentApprovalId, type Approval } from '../ops/approvals/approval-lookup.ts';
+import { isUndecided, presentApprovalId, type Approval } from '../ops/approvals/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
@@ -68,7 +68,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
 
   group
     .command('list')
-    .description('what waits for a decision; with --all what was decided lately')
+    .description('what nobody has decided; with --all what was decided lately')
     .option('--all', 'decided approvals too')
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
@@ -77,7 +77,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
       await withStore(config, async (states, { readFleet }) => {
         await complainLostData(readFleet);
         const all = await listApprovals(states, settingsOf);
-        const found = all.filter(({ state }) => flags.all || state === 'held');
+        const found = all.filter((approval) => flags.all || isUndecided(approval));
         if (flags.json) return sayJson(found);
         if (found.length === 0) say('The guard holds nothing.');
         for (const approval of found) {
@@ -122,7 +122,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         // A decided approval keeps its first changes only.
         if (next < first.matching && first.items.length > 0)
           complain(
-            first.state === 'held'
+            isUndecided(first)
               ? `${first.matching - next} more: --offset ${next} shows the next, --all everything.`
               : `${first.matching - next} more are not kept.`,
           );
@@ -253,10 +253,10 @@ async function unknownApproval(states: readonly DesiredState[], id: string): Pro
   );
 }
 
-/** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
+/** Returns the times of an approval in words: until when it can be decided, or when it was decided. */
 function dates(approval: Approval): string {
   const { openedAt, expiresAt, leftMs, endOfHold, at, by, selection, note } = approval;
-  // `at`: time of the decision. A held approval has none, and has an expiry.
+  // `at`: time of the decision. An approval without one has an expiry.
   if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', leftMs ?? 0, endOfHold)}`;
   return [`${at} by ${by}`, stillRejectedText(approval), unwrittenText(approval), selection, note]
     .filter((part) => part !== undefined)

@@ -12,6 +12,9 @@ export const CHANGE_LABELS = {
 /** Returns the address of an approval below /admin/v1. @param query part behind the id: a further path or `?` and filters */
 export const approvalPath = (id, query = '') => `/approvals/${encodeURIComponent(id)}${query}`;
 
+/** Returns whether nobody has decided an approval, also after its expiry. */
+export const isUndecided = ({ state }) => state === 'held' || state === 'expired';
+
 /** Returns the numbers of the changes by kind, as text. */
 export const changeCounts = ({ kinds }) =>
   Object.entries(CHANGE_LABELS)

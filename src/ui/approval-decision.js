@@ -101,7 +101,11 @@ export function decide(approval, redraw) {
     const now = await get(approvalPath(approval.id, `?${query}limit=1`));
     if (now.state !== approval.state) {
       await redraw();
-      throw new Error(`This was ${now.state} by ${now.by} meanwhile.`);
+      throw new Error(
+        now.state === 'expired'
+          ? 'This has expired meanwhile.'
+          : `This was ${now.state} by ${now.by} meanwhile.`,
+      );
     }
     const left = now.state === 'held' ? now.matching : now.stillRejected;
     if (left === 0) throw new Error('No change of this list fits what is selected, or waits any more.');

@@ -1,6 +1,6 @@
 // Shows the changes that the guard holds: the list of approvals, and one approval with its limits and changes.
 import { get } from './api.js';
-import { changeCounts, CHANGE_LABELS, approvalPath } from './approval-counts.js';
+import { changeCounts, CHANGE_LABELS, approvalPath, isUndecided } from './approval-counts.js';
 import { decide, firstApproval } from './approval-decision.js';
 import { changedNote } from './changed.js';
 import { actionButton, advised, ago, count, duration, empty, h, pill } from './dom.js';
@@ -12,7 +12,7 @@ const POPULATIONS = {
   removeMembers: 'memberships, those removed in this time and those whose removal is held included',
   clearAttributes: 'users, those deleted in this time included',
 };
-const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
+const TONES = { held: 'warn', expired: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
 /** Number of changes that are read at once. */
 const SHOWN = 100;
 /** Number of changes up to which they are shown unfolded. */
@@ -20,8 +20,8 @@ const MOST_UNFOLDED = 25;
 /** Number of recent decisions that are listed. */
 const MOST_DECIDED = 20;
 
-/** Returns what the guard holds, from the rows of the status. */
-const heldOf = (rows) => rows.map(({ guard: { held, expiresAt } }) => [held, expiresAt]);
+/** Returns what the guard holds and what of it has expired, from the rows of the status. */
+const heldOf = (rows) => rows.map(({ guard: { held, expired, expiresAt } }) => [held, expired, expiresAt]);
 
 /**
  * Shows one approval, or all held ones and the recent decisions.
@@ -37,14 +37,14 @@ export async function approvals({ id, redraw, signal }) {
     const isOfOne = ({ connection, target }) => connection === one.connection && target === one.target;
     return [
       h('p', {}, h('a', { href: '#/approvals' }, '← All approvals')),
-      one.state === 'held' && note(rows, isOfOne),
+      isUndecided(one) && note(rows, isOfOne),
       details(one, redraw),
     ];
   }
   const [rows, all] = await Promise.all([get('/status'), get('/approvals?all=true')]);
-  const held = all.filter(({ state }) => state === 'held');
-  const decided = all.filter(({ state }) => state !== 'held');
-  const waiting = await Promise.all(held.map((approval) => get(approvalPath(approval.id))));
+  const undecided = all.filter(isUndecided);
+  const decided = all.filter((approval) => !isUndecided(approval));
+  const waiting = await Promise.all(undecided.map((approval) => get(approvalPath(approval.id))));
   return [
     note(rows),
     waiting.length === 0 &&
@@ -130,7 +130,7 @@ function details(approval, redraw) {
     h(
       'p',
       { class: 'soft' },
-      state === 'held'
+      isUndecided(approval)
         ? ['Opened ', ago(openedAt), ', ', expiry(approval)]
         : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
@@ -192,7 +192,7 @@ function limitOf({
   );
 }
 
-/** Shows the changes page by page. Further pages exist only while the changes are held. */
+/** Shows the changes page by page. A decision keeps its first page alone. */
 function changes(approval) {
   const list = h('ol', {}, approval.items.map(itemOf));
   /** Offset of the next page. */
@@ -208,7 +208,7 @@ function changes(approval) {
   function tell() {
     const left = approval.total - next;
     rest.textContent = left > 0 ? `… and ${left.toLocaleString('en')} more` : '';
-    more.hidden = left <= 0 || approval.state !== 'held';
+    more.hidden = left <= 0 || !isUndecided(approval);
   }
   tell();
   return h(

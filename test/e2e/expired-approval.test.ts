@@ -54,9 +54,13 @@ async function expectExpired(end: string): Promise<void> {
   for (const { message } of own) expect(message).toMatch(/the approval of the .* has expired/);
 }
 
-test('an approval expires → explain, verify-access and exceptions say that the guard judges its changes anew', async () => {
-  const [{ expiresAt, leftMs }] = (await run('approvals', 'list', '--json')).json;
-  expect(leftMs).toBeLessThanOrEqual(0);
+test('an approval expires → it has the state expired, and explain, verify-access and exceptions say that the guard judges its changes anew', async () => {
+  const [{ id, state, expiresAt, leftMs }] = (await run('approvals', 'list', '--json')).json;
+  expect([state, leftMs <= 0]).toEqual(['expired', true]);
+  expect((await run('approvals', 'show', id, '--json')).json).toMatchObject({ state, total: 2, matching: 2 });
+  expect((await run('approvals', 'show', id)).text).toContain(', expired\n');
+  const refused = await run('approvals', 'approve', id, '--yes');
+  expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('has expired, and nothing was')]);
   await expectExpired(` ${expiresAt}`);
   expect((await run('status', '--json')).json[0].guard).toMatchObject({ held: 2, expired: 2 });
 }, 60_000);
@@ -67,7 +71,7 @@ test('a further change is held before the expired ones are judged anew → they 
   await place.idle();
   await expectExpired('');
   const [open] = (await run('approvals', 'list', '--json')).json;
-  expect(open).toMatchObject({ total: 1, kinds: { deactivate: 1 } });
+  expect(open).toMatchObject({ state: 'held', total: 1, kinds: { deactivate: 1 } });
   const [later] = (await run('explain', CAT, '--json')).json;
   expect(later).toMatchObject({ guard: [{ state: 'held' }], approval: open.id, approvalExpired: null });
   expect((await run('status', '--json')).json[0].guard).toMatchObject({ held: 3, expired: 2 });

@@ -22,7 +22,11 @@ export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 
 const approvalFields = {
   ...eachOf(['id', 'connection', 'target'], textField),
-  state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
+  state: {
+    enum: ['held', 'expired', 'approved', 'rejected', 'withdrawn'],
+    description:
+      'held: it waits for a decision; expired: nobody decided in time, and the guard has not judged all its changes anew.',
+  },
   ...eachOf(['openedAt', 'expiresAt', 'at'], omittable(dateTime)),
   leftMs: omittable({
     ...integerField,

@@ -19,17 +19,20 @@ export interface Approval {
   id: string;
   connection: string;
   target: string;
-  /** `held`: it waits for a decision; the others are decisions. */
-  state: 'held' | 'approved' | 'rejected' | 'withdrawn';
-  /** ISO 8601, while it is held. */
+  /**
+   * `held`: it waits for a decision; `expired`: nobody decided in time, and the guard has not judged all its changes anew; the others
+   * are decisions.
+   */
+  state: 'held' | 'expired' | 'approved' | 'rejected' | 'withdrawn';
+  /** ISO 8601; absent after a decision. */
   openedAt?: string;
   /** ISO 8601: end of held changes, and of an approval with changes that are not written. */
   expiresAt?: string;
   /** Time until `expiresAt` by the clock of Redis when it was read, milliseconds; 0 or less: it has passed. Absent without `expiresAt`. */
   leftMs?: number;
-  /** How the hold of the target ends, before which an expired list is not judged anew; absent: no hold, or not held. */
+  /** How the hold of the target ends, before which an expired list is not judged anew; absent: no hold, or decided. */
   endOfHold?: string;
-  /** Time of the decision, ISO 8601; absent while it is held. */
+  /** Time of the decision, ISO 8601; absent before. */
   at?: string;
   /** Operator who decided, and the reason that this operator gave. */
   by?: string;
@@ -77,6 +80,10 @@ export type FoundApproval = {
   /** The first approval that the id names. */
   first?: StoredFirstApproval;
 };
+
+/** Returns whether nobody has decided an approval, also after its expiry. */
+export const isUndecided = ({ state }: Pick<Approval, 'state'>): boolean =>
+  state === 'held' || state === 'expired';
 
 /** State of an approval after each decision. */
 const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
@@ -146,7 +153,8 @@ export async function approvalsAt(
   if (open) {
     const { id, openedAt, expiresAt, leftMs, kinds, total } = open;
     const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt), leftMs };
-    const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
+    const approvalState = leftMs > 0 ? ('held' as const) : ('expired' as const);
+    const names = { id: `${connection}.${id}`, connection, target, state: approvalState };
     const endOfHold = hold ? { endOfHold: holdAdvice(target, hold) } : {};
     const approval = { ...names, ...dates, ...endOfHold, kinds, total, ...firstsOf('guardHeld', id) };
     found.unshift({ state, outbox, items: [], list: open, approval });
@@ -189,7 +197,7 @@ export async function findApproval(
   // No decision has the id of this part, so it can only be the id of a first approval.
   const found = await findList(states, listIdOf(id));
   if (!found) return undefined;
-  const source = found.approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+  const source = isUndecided(found.approval) ? 'guardHeld' : 'guardRejected';
   const { firstApprovals, listOf } = found.outbox.guardStore;
   const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
@@ -233,10 +241,9 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
     for (const [target, outbox] of state.outboxes)
       if (id.startsWith(`${state.connection}.${target}.`))
         known.push(...(await approvalsAt(state, target, outbox)));
-  const isHeld = ({ approval }: FoundApproval): boolean => approval.state === 'held';
   const isSame = ({ approval }: FoundApproval): boolean => serialOf(approval.id) === serialOf(id);
-  const held = known.find((each) => isHeld(each) && isSame(each));
-  const decided = known.find(({ approval }) => approval.id === id && approval.state !== 'held');
+  const held = known.find((each) => isUndecided(each.approval) && isSame(each));
+  const decided = known.find(({ approval }) => approval.id === id && !isUndecided(approval));
   // Only a decision has the id of a part; held changes are found by the id of their list.
   if (listIdOf(id) !== id) return decided;
   if (held?.list && held.approval.id !== id) {

@@ -10,6 +10,7 @@ import { explainLimits, type ExplainedLimit } from './approval-limits.ts';
 import {
   approvalsAt,
   findApproval,
+  isUndecided,
   listIdOf,
   readPage,
   selectorOf,
@@ -86,7 +87,7 @@ export async function showApproval(
   const settings = settingsOf(target);
   const { items, matching } = await readPage(found, await selectorOf(found, selection), { offset, limit });
   const described = await describeChanges(state, target, items, approval.at);
-  const isHeld = approval.state === 'held';
+  const isHeld = isUndecided(approval);
   return {
     ...withPresentFirsts(approval, settingsOf),
     limits: isHeld && settings ? await explainLimits(state, target, settings.guard) : [],
@@ -208,7 +209,7 @@ async function firstOf(
   settingsOf: SettingsOf,
 ): Promise<StoredFirstApproval | undefined> {
   if (approversOf(settingsOf, approval) < 2) return undefined;
-  const source = approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+  const source = isUndecided(approval) ? 'guardHeld' : 'guardRejected';
   return first ?? outbox.guardStore.firstApprovals.find(withinTarget(approval), source);
 }
 

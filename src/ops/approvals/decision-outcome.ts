@@ -5,7 +5,7 @@ import type { Decision } from '../../directory/guard/stored-decisions.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
-import { findApproval, type Approval, type FoundApproval } from './approval-lookup.ts';
+import { findApproval, isUndecided, type Approval, type FoundApproval } from './approval-lookup.ts';
 
 /** Result of an order; `items` is the number of changes that it covers. */
 export type DecisionOutcome =
@@ -58,7 +58,7 @@ export async function decisionOutcomeOf(
 ): Promise<DecisionOutcome> {
   const { id, approval, decided, action, selectedText, identity } = order;
   if (decided.kind === 'noted') {
-    const source = approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+    const source = isUndecided(approval) ? 'guardHeld' : 'guardRejected';
     const noted = await outbox.guardStore.firstApprovals.find(decided.id, source);
     return {
       ...decided,
@@ -69,15 +69,14 @@ export async function decisionOutcomeOf(
   }
   // Nothing of a decided list is left for this order. With a selection the list may have other changes left.
   const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
-  if (decided.kind === 'unknown' && action === 'withdraw' && approval.state === 'held')
+  if (decided.kind === 'unknown' && action === 'withdraw' && isUndecided(approval))
     return { kind: 'settled', message: notRejectedText(approval, selectedText) };
   if (decided.kind === 'unknown' && action === 'withdraw' && selectedText !== undefined)
     return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
   if (isSettled && selectedText === undefined) {
     // Another operator may have decided since the list was found.
-    const present = approval.state === 'held' ? (await findApproval(states, id))?.approval : approval;
-    if (present && present.state !== 'held')
-      return { kind: 'settled', message: settledText(present, action) };
+    const present = isUndecided(approval) ? (await findApproval(states, id))?.approval : approval;
+    if (present && !isUndecided(present)) return { kind: 'settled', message: settledText(present, action) };
     if (decided.kind === 'decided')
       return { kind: 'settled', message: `No change of approval ${id} waits any more: nothing was decided.` };
   }
@@ -103,11 +102,14 @@ function settledText({ id, state, at, by, unwritten }: Approval, action: Decisio
 }
 
 /** Returns the message of the outcome `settled` for held changes: none of them was rejected. First approvals may wait. */
-function notRejectedText({ id, firstApprovals = [] }: Approval, selectedText: string | undefined): string {
+function notRejectedText(
+  { id, state, firstApprovals = [] }: Approval,
+  selectedText: string | undefined,
+): string {
   const which = selectedText === undefined ? '' : ` (${selectedText})`;
   const firsts = firstApprovals.map((first) => `scim-bridge approvals withdraw ${first.id} (by ${first.by})`);
   return [
-    `Approval ${id} is held and nothing of it was rejected${which}, so there is no rejection to withdraw.`,
+    `Approval ${id} ${state === 'expired' ? 'has expired' : 'is held'} and nothing of it was rejected${which}, so there is no rejection to withdraw.`,
     ...(firsts.length > 0 ? [`A first approval is taken back as a whole: ${firsts.join(', ')}.`] : []),
   ].join(' ');
 }

@@ -4,7 +4,7 @@ import { TOKEN_IDENTITY } from '../../../directory/guard/first-approvals.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approvals/approval-selection.ts';
 import { decideApproval, listApprovals, showApproval } from '../../../ops/approvals/approvals.ts';
-import { presentApprovalId } from '../../../ops/approvals/approval-lookup.ts';
+import { isUndecided, presentApprovalId } from '../../../ops/approvals/approval-lookup.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
@@ -75,12 +75,12 @@ const refuses = { 404: 'There is no such approval.' };
 export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
   getRoute<{ all?: boolean }>('/approvals', 'listApprovals', {
     command: 'approvals list --json',
-    summary: 'Lists the approvals that wait for a decision, without their changes.',
+    summary: 'Lists the approvals that nobody has decided, also expired ones, without their changes.',
     query: { all: { description: 'Also approvals that were decided recently.', schema: booleanField } },
     answers: { description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
       const found = await listApprovals(context.states, policyOf(context));
-      const shown = found.filter(({ state }) => all || state === 'held');
+      const shown = found.filter((approval) => all || isUndecided(approval));
       return json(shown);
     },
   }),
