@@ -36,7 +36,7 @@ export interface Operation {
   message: string | null;
 }
 
-/** Largest number of listed operations; the oldest ones are dropped. */
+/** Largest number of listed operations; the oldest ones leave the list, and lose their results. */
 const MOST_OPERATIONS = 50;
 /** Lifetime of an operation after its last change. */
 const KEEP_SECONDS = 86_400;
@@ -51,14 +51,19 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
   // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(options.prefix, 'bridge.operations');
   const list = keys.key('operations');
+  const resultKey = (id: string): string => keys.key('operationResult', id);
 
   async function put(operation: Operation): Promise<void> {
     const multi = redis.multi();
     multi.set(keys.key('operation', operation.id), JSON.stringify(operation), 'EX', KEEP_SECONDS);
     multi.zadd(list, operation.startedAt, operation.id);
     // All but the newest MOST_OPERATIONS; -1 is the newest.
+    multi.zrange(list, '0', String(-MOST_OPERATIONS - 1));
     multi.zremrangebyrank(list, 0, -MOST_OPERATIONS - 1);
-    await multi.exec();
+    const dropped = ((await multi.exec())?.[2]?.[1] ?? []) as string[];
+    // `dropResults` finds the results of listed operations only. An operation that left the list while it ran is put once more, and
+    // dropped again, when it has ended.
+    if (dropped.length > 0) await redis.del(...dropped.map(resultKey));
   }
 
   async function get(id: string): Promise<Operation | undefined> {
@@ -76,35 +81,35 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
 
   /** Stores the JSON text of a result piece by piece, so that it is never whole in memory. */
   async function putResult(id: string, pieces: Iterable<Buffer>): Promise<void> {
-    const key = keys.key('operationResult', id);
+    const key = resultKey(id);
     await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
     let length = 0;
     for (const piece of pieces) {
       // SETRANGE is idempotent, unlike APPEND: a result that is written again after a lost reply has every piece once.
-      await redis.setrange(key, length, piece);
+      // The lifetime is set with each piece, because `dropResults` may have deleted the text meanwhile.
+      await redis.multi().setrange(key, length, piece).expire(key, KEEP_RESULT_SECONDS).exec();
       length += piece.length;
     }
   }
 
   /** Returns the size of a result in bytes; 0 when there is none. */
-  const resultBytes = (id: string): Promise<number> => redis.strlen(keys.key('operationResult', id));
+  const resultBytes = (id: string): Promise<number> => redis.strlen(resultKey(id));
 
   /** Yields the JSON of a result in pieces. @throws Error when the result expires while it is read */
   async function* result(id: string, bytes: number): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes; at += RESULT_PIECE_BYTES) {
-      const piece = await redis.getrangeBuffer(
-        keys.key('operationResult', id),
-        at,
-        at + RESULT_PIECE_BYTES - 1,
-      );
+      const piece = await redis.getrangeBuffer(resultKey(id), at, at + RESULT_PIECE_BYTES - 1);
       if (piece.length === 0) throw new Error('the result expired while it was read');
       yield piece;
     }
   }
 
-  /** Deletes all results, because they may contain data of a person who is to be forgotten. */
+  /**
+   * Deletes all results, because they may contain data of a person who is to be forgotten. An operation that is under way may still
+   * store what it read before.
+   */
   async function dropResults(): Promise<void> {
-    for (const { id } of await all()) await redis.del(keys.key('operationResult', id));
+    for (const { id } of await all()) await redis.del(resultKey(id));
   }
 
   /** Asks the process of the operation to stop. @param why reason, with the name of the operator */
