@@ -13,6 +13,7 @@ const ORDERS = [
   'sync',
   'reconcile',
   'apply',
+  'approveFirst',
   'approve',
   'reject',
   'withdraw',
@@ -29,6 +30,7 @@ const ORDERS = [
   'repair',
   'forget',
   'undoHandover',
+  'testNotices',
 ];
 /** Interfaces by which an order came. */
 const WAYS = ['command', 'admin API', 'page'];

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { openDesiredStates } from '../../../src/app/open.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
-import type { LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
+import { ACTS, INTERFACES } from '../../../src/directory/logs/acts.ts';
+import { LOG_ACTIONS, LOG_STATUSES, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
@@ -308,6 +309,17 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await see('No order was altered or taken out.');
     await open('#/acts?via=page');
     await see('Nothing was ordered');
+  }, 60_000);
+
+  test('the log view and the view of orders offer every action, status and kind of order as a filter', async () => {
+    const offered = async (address: string): Promise<string[]> => {
+      await open(address);
+      return page.evaluate<string[]>(
+        `[...document.querySelectorAll('.choices input[type=checkbox]')].map((box) => box.value)`,
+      );
+    };
+    expect(await offered('#/log')).toEqual([...LOG_ACTIONS, ...LOG_STATUSES]);
+    expect(await offered('#/acts')).toEqual([...ACTS, ...INTERFACES]);
   }, 60_000);
 
   test.each([
