@@ -1,6 +1,6 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
-import { heldUntil, holdAdvice, judgedAnew } from '../directory/guard/operator-hold.ts';
+import { heldUntil, holdAdvice } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
@@ -98,10 +98,8 @@ function printTarget(
   if (guard.expiresAt !== null)
     say(`  held changes: the approval ${expiryText(guard.expiresAt, guard.leftMs ?? 0, endOfHold)}`);
   // Without an approval that can be decided, the line above tells it of all held changes.
-  if (guard.expired > 0 && (guard.leftMs === null || guard.leftMs > 0))
-    say(
-      `  the approval of ${guard.expired} of the held changes expired, and cannot be decided any more: ${judgedAnew(endOfHold)}`,
-    );
+  if (guard.approvalExpired !== null && (guard.leftMs === null || guard.leftMs > 0))
+    say(`  ${guard.approvalExpired}`);
   const { coverage } = rest;
   // `true`: the counts are current; only the number of resources that the platform shows is from the last reconcile.
   say(`  people: ${coverageText(coverage.users, true)}`);

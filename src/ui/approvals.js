@@ -47,6 +47,7 @@ export async function approvals({ id, redraw, signal }) {
   const waiting = await Promise.all(undecided.map((approval) => get(approvalPath(approval.id))));
   return [
     note(rows),
+    expiredNotes(rows, undecided),
     waiting.length === 0 &&
       empty(
         'Nothing waits for a decision',
@@ -67,9 +68,22 @@ export async function approvals({ id, redraw, signal }) {
           ),
       ),
   ]
-    .filter(Boolean)
-    .flat();
+    .flat()
+    .filter(Boolean);
 }
+
+/** Tells of expired changes that no listed approval has: others are held under a newer approval. */
+const expiredNotes = (rows, undecided) =>
+  rows
+    .filter(({ connection, target, guard: { approvalExpired } }) => {
+      const isOfRow = (approval) => approval.connection === connection && approval.target === target;
+      return (
+        approvalExpired && !undecided.some((approval) => isOfRow(approval) && approval.state === 'expired')
+      );
+    })
+    .map(({ connection, target, guard: { approvalExpired } }) =>
+      h('p', {}, `${connection} → ${target}: `, advised(approvalExpired)),
+    );
 
 const decision = (approval) =>
   h(

@@ -13,12 +13,13 @@ function pauseCause({ asked, askedMs, status }) {
     : `the platform asked for a wait of ${Math.ceil(askedMs / MINUTE_MS)} min (HTTP ${status}), and the bridge tries again after 1 h at most`;
 }
 
-/** Returns sentences about the target: hold, address, lost values, settings, breaker, comparisons, conflicts and events. */
+/** Returns sentences about the target: hold, expired approval, address, lost values, settings, breaker, comparisons, conflicts and events. */
 export function targetNotes(row) {
-  const { target, hold, hasMoved, hasNewRules, lostAttributes, breaker } = row;
+  const { target, hold, hasMoved, hasNewRules, lostAttributes, breaker, guard } = row;
   const { last, next } = row.reconcile;
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
+  if (guard.approvalExpired) found.push(['Held by guard: ', ...advised(guard.approvalExpired)]);
   if (hasMoved)
     found.push(
       'The address changed: nothing is written before a worker or a reconcile finds a linked account there',

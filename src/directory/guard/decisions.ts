@@ -1,7 +1,7 @@
 // Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what
 // is still to be moved; stored-decisions.ts moves the changes.
 import { createHash, randomUUID } from 'node:crypto';
-import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
+import type { DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import {
   createFirstApprovals,
@@ -16,6 +16,7 @@ import {
   createHeldChanges,
   rangesOf,
   changeText,
+  toKindCounts,
   type ChangeList,
   type Destruction,
 } from './held-changes.ts';
@@ -240,7 +241,7 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
     if (tag === 'busy' || tag === 'changed') return 'again';
     if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
     await storedDecisions.carryOn(portions);
-    const kinds = (await storedDecisions.movedBy(Number(number))) ?? kindsOf(counts as number[]);
+    const kinds = (await storedDecisions.movedBy(Number(number))) ?? toKindCounts(counts as number[]);
     return { kind: 'decided', items: Object.values(kinds).reduce((sum, each) => sum + each, 0), kinds };
   }
 
@@ -251,6 +252,10 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
       await storedDecisions.finishLast();
       return held.heldRefs();
     },
+    countHeld: async () => {
+      await storedDecisions.finishLast();
+      return held.countHeld();
+    },
     decisions: storedDecisions.decisions,
     finishLast: storedDecisions.finishLast,
     listOf,
@@ -258,7 +263,3 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
     firstApprovals: firsts,
   };
 }
-
-/** @param counts by position in DESTRUCTIVE_KINDS */
-const kindsOf = (counts: readonly number[]): Decision['kinds'] =>
-  Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, counts[index] ?? 0])) as Decision['kinds'];

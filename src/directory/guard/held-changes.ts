@@ -69,8 +69,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
         return total(await Promise.all(counts));
       }),
     );
-    const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, found[index] ?? 0]));
-    return { kinds: kinds as HeldChanges['kinds'], total: total(found) };
+    return { kinds: toKindCounts(found), total: total(found) };
   }
 
   /** Returns the held changes, including those of an expired approval; undefined when there are none. */
@@ -95,13 +94,25 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     };
   }
 
-  /** Returns how many changes were held under an approval that has expired, and are not judged anew yet. */
-  async function countExpired(): Promise<number> {
+  /** Counts all held changes. `expired`: those held under an approval that has expired, which are not judged anew yet. */
+  async function countHeld(): Promise<Pick<HeldChanges, 'kinds' | 'total'> & { expired: number }> {
     const { serial, leftMs } = await readApprovalTerm({ redis, keys }, target);
     // The changes of the newest approval have larger places than its serial. Without one that is open, all have expired.
     const last = leftMs > 0 ? serial : '+inf';
-    const ofKinds = DESTRUCTIVE_KINDS.map((kind) => redis.zcount(listKey('guardHeld', kind), '-inf', last));
-    return total(await Promise.all(ofKinds));
+    const ofKinds = await Promise.all(
+      DESTRUCTIVE_KINDS.map((kind) =>
+        Promise.all([
+          redis.zcard(listKey('guardHeld', kind)),
+          redis.zcount(listKey('guardHeld', kind), '-inf', last),
+        ]),
+      ),
+    );
+    const counts = ofKinds.map(([count]) => count);
+    return {
+      kinds: toKindCounts(counts),
+      total: total(counts),
+      expired: total(ofKinds.map(([, expired]) => expired)),
+    };
   }
 
   /**
@@ -163,8 +174,14 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     return found.flat();
   }
 
-  return { countOf, countUnwritten, countExpired, open, pages, heldRefs, stillIn };
+  return { countOf, countUnwritten, countHeld, open, pages, heldRefs, stillIn };
 }
+
+/** @param counts by position in DESTRUCTIVE_KINDS */
+export const toKindCounts = (counts: readonly number[]): HeldChanges['kinds'] =>
+  Object.fromEntries(
+    DESTRUCTIVE_KINDS.map((kind, index) => [kind, counts[index] ?? 0]),
+  ) as HeldChanges['kinds'];
 
 /** First and last score; scores are whole numbers. */
 type Range = [from: number, to: number];

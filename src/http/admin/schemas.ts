@@ -131,6 +131,10 @@ export const SCHEMAS = {
         ...integerField,
         description: 'Held changes whose approval has expired, and that the guard has not judged anew.',
       },
+      approvalExpired: {
+        ...nullable('string'),
+        description: 'When the `expired` changes are judged anew; null: there are none.',
+      },
       expiresAt: nullable('string'),
       leftMs: nullable('integer'),
     }),

@@ -3,17 +3,21 @@ import type { Destruction, HeldChanges } from '../../directory/guard/held-change
 import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
+import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import type { Ref } from '../../directory/records.ts';
 import { countUndecidedMembers } from './present-condition.ts';
 
 export interface ApprovalIds {
   /** Id of the open approval; undefined: the guard holds nothing. */
   held: string | undefined;
+  /** Whether changes of the target were held under an approval that has expired, and are not judged anew yet. */
+  hasExpired: boolean;
   /**
    * Returns a sentence when the approval of the held changes of the resource has expired, so that no operator can decide them;
    * undefined: an operator can, or nothing is held.
+   * @param status of the resource, if the caller has read it
    */
-  expiredFor: (ref: Ref) => Promise<string | undefined>;
+  expiredFor: (ref: Ref, status?: ResourceStatus) => Promise<string | undefined>;
   /**
    * Returns the id of the newest rejection of a change of the resource; undefined: it is not among the kept decisions.
    * @param change fields that the rejected change has besides; default: any change of the resource
@@ -27,17 +31,18 @@ export async function readApprovalIds(
   { guardStore, resourceStatus, target }: Pick<Outbox, 'guardStore' | 'resourceStatus' | 'target'>,
 ): Promise<ApprovalIds> {
   const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
-  const expired = await guardStore.countExpired();
+  const hasExpired = (await guardStore.countHeld()).expired > 0;
   // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
   const rejections = decisions.filter(({ action }) => action === 'reject');
   const toPublicId = (found: { id: string } | undefined): string | undefined =>
     found && `${connection}.${found.id}`;
   return {
     held: toPublicId(open),
-    expiredFor: async (ref) => {
+    hasExpired,
+    expiredFor: async (ref, known) => {
       // The status takes several reads for each change of the resource.
-      if (expired === 0) return undefined;
-      const status = await resourceStatus(ref);
+      if (!hasExpired) return undefined;
+      const status = known ?? (await resourceStatus(ref));
       // A member whose deactivation can be decided leaves the group with the account.
       const { followers } = await countUndecidedMembers({ guardStore }, ref, status);
       return followers > 0 ? undefined : expiredSentence(target, guardStore, { open, ...status });

@@ -13,7 +13,7 @@ import {
   type ExpectedRuns,
   type RunReport,
 } from '../../directory/outbox/runs.ts';
-import type { Hold } from '../../directory/guard/operator-hold.ts';
+import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
 import type { FleetReport, ReadFleet } from './fleet.ts';
@@ -44,12 +44,13 @@ export interface TargetStatus {
   breaker: BreakerState;
   /**
    * `held`: not written changes, with the `expired` ones, whose approval has expired and that the guard has not judged anew yet.
-   * `expiresAt`: end of the newest approval (ISO 8601); `leftMs`: time until then by the clock of Redis, 0 or less: it has expired.
+   * `approvalExpired`: words for an operator about these, without a full stop; null: there are none. `expiresAt`: end of the newest approval (ISO 8601); `leftMs`: time until then by the clock of Redis, 0 or less: it has expired.
    * Both are null without such an approval.
    */
   guard: Record<DestructiveKind, number> & {
     held: number;
     expired: number;
+    approvalExpired: string | null;
     expiresAt: string | null;
     leftMs: number | null;
   };
@@ -190,13 +191,18 @@ async function readTarget(
     coverageOf(reader),
   ]);
   const { dirty, inflight, blocked, oldestMs, priorities, exceptions } = backlog;
-  const { held, lastRun, lastSuccessAt, expected } = backlog;
-  const total = Object.values(held).reduce((sum, each) => sum + each, 0);
-  // Reading the held changes also completes a decision that a killed process left incomplete.
+  const { lastRun, lastSuccessAt, expected } = backlog;
+  // The backlog counts changes as held that are decided since it was read, or that a decision has not moved yet.
+  const held = await outbox.guardStore.countHeld();
   const approval = await outbox.guardStore.open();
-  const term = {
-    // Counted apart: a decision may have moved changes since the backlog was read, and these have not expired.
-    expired: await outbox.guardStore.countExpired(),
+  const guard = {
+    held: held.total,
+    ...held.kinds,
+    expired: held.expired,
+    approvalExpired:
+      held.expired > 0
+        ? `the approval of ${held.expired} of the held changes expired, and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}`
+        : null,
     expiresAt: approval ? isoTime(approval.expiresAt) : null,
     leftMs: approval?.leftMs ?? null,
   };
@@ -211,7 +217,7 @@ async function readTarget(
     blocked,
     oldestMs,
     priorities,
-    guard: { held: total, ...held, ...term },
+    guard,
     hold: hold ?? null,
     exceptions,
     hasMoved,

@@ -1,7 +1,9 @@
 // Tests in Chromium that an open view does not pass old figures off as those of now, and calls no target in step that is not.
 import type { Browser } from 'playwright-core';
+import { connectRedis, untilReady } from '../../../src/directory/redis/connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith } from '../../support/needs.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
 import { launchBrowser, openPage, PAGE_BROWSER, type OpenPage } from './open-page.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -93,6 +95,27 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await page.getByText('after the end of the hold of the target: Release ends it').waitFor();
     expect(await page.innerText('main')).not.toContain('scim-bridge');
     await rig.operator.post('/release', {});
+  }, 60_000);
+
+  test('an approval expires → the page gives it the state and offers no decision; beside a newer approval the expired changes are told', async () => {
+    const { page } = open;
+    const fay = await rig.bridge.idp.createUser('fay@acme.example');
+    await rig.untilSynced();
+    const redis = connectRedis(rig.bridge.config.redis, 'commands', silentLogger);
+    await untilReady(redis, 5000);
+    await redis.hset(`${rig.bridge.config.redis.prefix}:{default}:guardApproval:main`, 'expires', '1');
+    redis.disconnect();
+    await open.open('overview');
+    await page.getByText('Held by guard: the approval of 3 of the held changes expired').waitFor();
+    await open.open('approvals');
+    await page.getByText('expired', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    await rig.bridge.idp.patch(`/Users/${fay}`, { op: 'replace', path: 'active', value: false });
+    await page.getByText(CHANGED).waitFor();
+    await page.getByRole('button', { name: 'Show it as it is now' }).click();
+    await page.getByText('default → main: the approval of 3 of the held changes expired').waitFor();
+    await page.getByText('1 account to deactivate', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(1);
   }, 60_000);
 
   test('the age of what was read at the platform goes on while the view of a person stays open', async () => {

@@ -238,7 +238,7 @@ test('an approval expires and a later change is held under a new one → the for
 
 test('changes count as expired while their approval has expired and no sync has judged them anew', async () => {
   const { store, guardStore } = rig;
-  const expired = () => guardStore.countExpired();
+  const expired = async () => (await guardStore.countHeld()).expired;
   expect(await expired()).toBe(0);
   await guardStore.take(deactivations(1, 2), guard(0));
   expect(await expired()).toBe(0);

@@ -31,7 +31,7 @@ describe('a person with a held change', () => {
       guardStore: {
         open: () => Promise.resolve({ id: 'main.7-9', leftMs: 1000 }),
         decisions: () => Promise.resolve([]),
-        countExpired: () => Promise.resolve(expired),
+        countHeld: () => Promise.resolve({ expired }),
         decisionsOfMembers: () => Promise.resolve([]),
         onHold: () => Promise.resolve(undefined),
       },
