@@ -1,5 +1,5 @@
 // Reads the status of one resource at one target for display. The reads are not atomic, so no decision uses the status.
-import type { DestructiveKind } from '../../guard/judge.ts';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import { readApprovalTerm, stateOfPlace, type ApprovalTerm } from '../guard/approval-term.ts';
 import type { GuardState } from '../guard/guard-store.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Ref,
 } from '../records.ts';
 import { isUnconfirmed, type PendingSign } from './pending-memberships.ts';
+import { readInPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
@@ -52,6 +53,9 @@ export interface ResourceStatus {
   }[];
 }
 
+/** Changes that are looked up at once. */
+const LOOK_PORTION = 1000;
+
 /** Reads all facts of a resource at a target. */
 export async function readResourceStatus(deps: StoreDeps, target: string, ref: Ref): Promise<ResourceStatus> {
   const { redis, keys } = deps;
@@ -77,9 +81,7 @@ export async function readResourceStatus(deps: StoreDeps, target: string, ref: R
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
     ...signsOf(pending),
-    guard: (await Promise.all(items.map((item) => guardState(deps, { target, ref, item, term })))).flatMap(
-      (each) => each ?? [],
-    ),
+    guard: await guardOf(deps, { target, ref, items, term }),
   };
 }
 
@@ -124,28 +126,37 @@ export function toMarkState(
 }
 
 /**
- * Returns the state of a change of a resource; undefined: its approval ended, and no list has the change any more.
- * @param item an entry `<kind> <subject>` of the set `guardItems` of the ref
+ * Returns the changes of a resource that are at the guard, without those whose approval ended and that no list has any more.
+ * @param items entries `<kind> <subject>` of the set `guardItems` of the ref
  */
-async function guardState(
+async function guardOf(
   { redis, keys }: StoreDeps,
-  { target, ref, item, term }: { target: string; ref: Ref; item: string; term: ApprovalTerm },
-): Promise<ResourceStatus['guard'][number] | undefined> {
-  const space = item.indexOf(' ');
-  const kind = item.slice(0, space) as DestructiveKind;
-  const subject = item.slice(space + 1) || null;
-  const field = subject === null ? ref : `${ref} ${subject}`;
-  const placeIn = (family: string) => redis.zscore(keys.key(family, `${target}:${kind}`), field);
-  const [held, approved, rejected, [seconds = 0]] = await Promise.all([
-    placeIn('guardHeld'),
-    placeIn('guardApproved'),
-    placeIn('guardRejected'),
-    redis.time(),
-  ]);
-  const state = stateOfPlace(held, term);
-  if (state !== undefined) return { kind, subject, state };
-  // A change keeps the entry of an approval that ended before its write (approval-lookup.ts), so it may be rejected since.
-  const approvedUntil = Number(approved ?? 0);
-  if (approvedUntil > Number(seconds) * 1000) return { kind, subject, state: 'approved', approvedUntil };
-  return rejected === null ? undefined : { kind, subject, state: 'rejected' };
+  { target, ref, items, term }: { target: string; ref: Ref; items: string[]; term: ApprovalTerm },
+): Promise<ResourceStatus['guard']> {
+  if (items.length === 0) return [];
+  const [seconds = 0] = await redis.time();
+  const ofKinds = DESTRUCTIVE_KINDS.map((kind) => {
+    const subjects = items.flatMap((item) =>
+      item.startsWith(`${kind} `) ? [item.slice(kind.length + 1) || null] : [],
+    );
+    return readInPortions(subjects, LOOK_PORTION, async (portion) => {
+      const fields = portion.map((subject) => (subject === null ? ref : `${ref} ${subject}`));
+      const placesIn = (family: string) => redis.zmscore(keys.key(family, `${target}:${kind}`), fields);
+      const [held, approved, rejected] = await Promise.all([
+        placesIn('guardHeld'),
+        placesIn('guardApproved'),
+        placesIn('guardRejected'),
+      ]);
+      return portion.flatMap((subject, index): ResourceStatus['guard'] => {
+        const state = stateOfPlace(held[index] ?? null, term);
+        if (state !== undefined) return [{ kind, subject, state }];
+        // A change keeps the entry of an approval that ended before its write (approval-lookup.ts), so it may be rejected since.
+        const approvedUntil = Number(approved[index] ?? 0);
+        if (approvedUntil > Number(seconds) * 1000)
+          return [{ kind, subject, state: 'approved', approvedUntil }];
+        return (rejected[index] ?? null) === null ? [] : [{ kind, subject, state: 'rejected' }];
+      });
+    });
+  });
+  return (await Promise.all(ofKinds)).flat();
 }

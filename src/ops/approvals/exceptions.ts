@@ -6,8 +6,9 @@ import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
 import { conditionText, deletionText, isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
+import { readInPortions } from '../../directory/redis/portions.ts';
 import { adviceFor, withdrawAdvice, type AdviceFacts } from '../advice.ts';
-import { readApprovalIds } from './approval-ids.ts';
+import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
 import { withPresentCondition } from './present-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -69,30 +70,40 @@ const RELEASED: Partial<Record<string, string>> = {
 };
 const JUDGED_ANEW = 'Nothing is to be done: its next sync judges it anew.';
 
-/** Returns whether a group was held or rejected only because of members who leave or stay with their account, and none is now. */
-async function isReleased(
-  { links, outboxes }: DesiredState,
-  target: string,
-  { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
-): Promise<boolean> {
-  const outbox = outboxes.get(target);
-  if (!outbox || ref === null || !RELEASED[reason] || parseRef(ref).kind !== 'Group') return false;
-  const link = await links.get(target, ref);
-  if (link.condition?.reason !== reason) return false;
-  return (await withPresentCondition(outbox, ref, link)).condition?.reason !== reason;
-}
+/** Exceptions whose resources are read at once; each takes about twenty reads. */
+const PORTION = 50;
 
-/** Returns the message of a held exception whose approval has expired; empty: the present condition has another reason. */
-async function presentMessageOf(
+/** Facts and words of an exception that came after the last sync of its resource. `expired` as in AdviceFacts. */
+type Present = Partial<Pick<ExceptionView, 'message' | 'advice'>> & { expired?: string | undefined };
+
+/**
+ * Returns what has changed since the last sync: the approval of the held changes has expired, or a group was held or rejected only
+ * because of members who leave or stay with their account, and none is now. Reads nothing of other exceptions.
+ */
+async function presentOf(
   { links }: DesiredState,
   outbox: Outbox,
   { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
-): Promise<{ message?: string }> {
+  approvals: ApprovalIds | undefined,
+): Promise<Present> {
   if (ref === null) return {};
-  const { condition } = await withPresentCondition(outbox, ref, await links.get(outbox.target, ref));
-  if (condition?.reason !== reason) return {};
+  const isHeld = reason === 'Held' || reason === 'LastAdministrator';
+  const mayHaveExpired = isHeld && approvals?.hasExpired === true;
+  const mayBeReleased = RELEASED[reason] !== undefined && parseRef(ref).kind === 'Group';
+  if (!mayHaveExpired && !mayBeReleased) return {};
+  const [link, status] = await Promise.all([links.get(outbox.target, ref), outbox.resourceStatus(ref)]);
+  const { condition } = await withPresentCondition(outbox, ref, link, status);
+  const wasOfReason = link.condition?.reason === reason;
+  if (mayBeReleased && wasOfReason && condition?.reason !== reason)
+    return { message: RELEASED[reason] ?? '', advice: JUDGED_ANEW };
+  const expired = mayHaveExpired ? await approvals.expiredFor(ref, status) : undefined;
+  // The present condition may have another reason: the last sync ended with the failure of another change.
+  if (expired === undefined || condition?.reason !== reason) return { expired };
   const { settings, deletesLeavers } = outbox;
-  return { message: `${conditionText(condition, settings)}${deletionText(condition, deletesLeavers)}` };
+  return {
+    expired,
+    message: `${conditionText(condition, settings)}${deletionText(condition, deletesLeavers)}`,
+  };
 }
 
 /** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */
@@ -120,21 +131,23 @@ export async function listExceptions(
         ? await readApprovalIds(state.connection, outbox)
         : undefined;
       const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
-      for (const { since, ...each } of found) {
-        const isHeld = each.reason === 'Held' || each.reason === 'LastAdministrator';
-        const expired = isHeld && each.ref !== null ? await approvals?.expiredFor(each.ref) : undefined;
-        const released = (await isReleased(state, name, each)) ? RELEASED[each.reason] : undefined;
-        views.push({
-          connection: state.connection,
-          target: name,
-          kind: each.ref === null ? null : parseRef(each.ref).kind,
-          ...each,
-          since: isoTime(since),
-          advice: adviceOf({ since, ...each }, name, { approvals, expired, hold }),
-          ...(expired === undefined ? {} : await presentMessageOf(state, outbox, each)),
-          ...(released === undefined ? {} : { message: released, advice: JUDGED_ANEW }),
-        });
-      }
+      const present = await readInPortions(found, PORTION, (portion) =>
+        Promise.all(portion.map((each) => presentOf(state, outbox, each, approvals))),
+      );
+      views.push(
+        ...found.map(({ since, ...each }, index) => {
+          const { expired, ...words } = present[index] ?? {};
+          return {
+            connection: state.connection,
+            target: name,
+            kind: each.ref === null ? null : parseRef(each.ref).kind,
+            ...each,
+            since: isoTime(since),
+            advice: adviceOf({ since, ...each }, name, { approvals, expired, hold }),
+            ...words,
+          };
+        }),
+      );
     }
   }
   return views;
