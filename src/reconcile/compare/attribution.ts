@@ -32,8 +32,8 @@ export interface DriftFacts {
   /** Undefined: the tenant has no audit log, or the key may not read it. Then only times are known. */
   trail: AuditTrail | undefined;
   lastWrite: ValueWrittenAt;
-  /** Undefined: since the last restore a run has converged, or there was none. */
-  restored: Restored | undefined;
+  /** The last restore. Undefined: a run has converged since then, or there was none. */
+  openRestore: Restored | undefined;
   /** Attributes whose definition was deleted at the platform, with all values (deleted-definitions.ts). */
   deleted: ReadonlySet<string> | undefined;
 }
@@ -91,7 +91,10 @@ const MEMBER_LEFT_OUT = 'member at the source; the platform answered an earlier 
 const VALUE_GONE =
   'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
 
-/** Returns the earliest time at which a difference can have begun, Unix milliseconds: the audit log is read from there. */
+/**
+ * Returns the earliest time at which a difference can have begun, Unix milliseconds: the audit log is read from there.
+ * Undefined: there is no difference, or none with a known time.
+ */
 export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrittenAt): number | undefined {
   let earliest: number | undefined;
   for (const { entries, changedAt, writtenAt } of verified)
@@ -111,7 +114,7 @@ function attributionOf(
   entry: PlanEntry,
   // Default 0: the bridge has written nothing, so every change is later.
   { changedAt, writtenAt = 0 }: VerifiedResource,
-  { trail, lastWrite, restored }: DriftFacts,
+  { trail, lastWrite, openRestore }: DriftFacts,
   hasEnded: (entry: PlanEntry) => boolean,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
@@ -126,7 +129,7 @@ function attributionOf(
   const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
   const last = touched.find((event) => event.at > writtenAt && isFitting(event));
   const changed = timeOf(changedAt);
-  if (restored && isBeforeRestore(restored, { changed, writtenAt, valueWrittenAt }))
+  if (openRestore && isBeforeRestore(openRestore, { changed, writtenAt, valueWrittenAt }))
     return { ...(last ? byEvent(last) : {}), cause: 'changed after the backup' };
   if (Number.isNaN(changed)) {
     // Without a time of change only the audit log can name another cause.

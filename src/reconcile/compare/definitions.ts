@@ -11,7 +11,7 @@ const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 /** How the definitions of attributes are compared with the settings. */
 export interface DefinitionReads {
   /** Reads the definitions even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
-  always?: boolean;
+  readsWithoutChange?: boolean;
   /** A definition of another type is one conflict of the attribute; default: one of each person with a value that waits for it. */
   isConflictPerAttribute?: boolean;
 }
@@ -67,17 +67,17 @@ export interface DefinitionFindings {
   conflicts: ReadonlyMap<string, string>;
 }
 
-/** Reads which attribute definitions differ from the settings, if the plan changes a user or `always` asks for it. */
+/** Reads which attribute definitions differ from the settings, if the plan changes a user or `readsWithoutChange` asks for it. */
 export async function definitionEntries(
   scan: ScanResult,
   found: PlanEntry[],
-  { always = false }: DefinitionReads,
+  { readsWithoutChange = false }: DefinitionReads,
 ): Promise<DefinitionFindings> {
   const { catalogue, mapping } = scan.scope.target;
   const [first] = found.filter(
     (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),
   );
-  const isRead = first ?? (always && Object.keys(mapping.types).length > 0);
+  const isRead = first ?? (readsWithoutChange && Object.keys(mapping.types).length > 0);
   const faults = isRead && (await asking(scan, (signal) => catalogue.faults(signal)));
   // If the definitions were not read, no sync is known to define an attribute.
   if (!faults || faults === 'absent' || faults === 'unknown')

@@ -22,7 +22,7 @@ export async function withMissingCauses(
   const lacking = groups.filter(({ entries }) => entries.some(isMissing));
   if (lacking.length === 0) return groups.flatMap(({ entries }) => entries);
   const lastWrite = await readValueWrites(scope, lacking, SEARCH_MS);
-  const restored = await ifOpen(await readRestored(scope.acts), scope);
+  const openRestore = await ifOpen(await readRestored(scope.acts), scope);
   // The audit log of the platform names who changed a group, which no comparison of one resource tells.
-  return attributeDrift(groups, { trail: undefined, lastWrite, restored, deleted: undefined });
+  return attributeDrift(groups, { trail: undefined, lastWrite, openRestore, deleted: undefined });
 }

@@ -16,7 +16,7 @@ import { withToBeHeld } from '../unwritten/to-be-held.ts';
 import { withoutUnwritten } from '../unwritten/unwritten.ts';
 import type { Lists, PlanOptions, ComparisonRun } from './compare-all.ts';
 import { withFollowers } from './followers.ts';
-import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
+import { deadLetterEntries, unmanagedEntries } from './reported-entries.ts';
 
 /** The verified resources, with what tells the causes of their differences. */
 interface Verified {
@@ -24,11 +24,10 @@ interface Verified {
   /** Changes that wait for a decision or were rejected, and that somebody has made at the platform. */
   doneChanges: NonNullable<VerifiedResource['done']>[];
   /** Dead letters with the times at which they became that, Unix milliseconds. */
-  blocked: ReadonlyMap<Ref, number>;
+  deadLetters: ReadonlyMap<Ref, number>;
   /** Dead letters whose refused change somebody made at the platform (`deadLettersToEnd`). */
   equalDeadLetters: Ref[];
-  /** The last restore. */
-  restored: Restored | undefined;
+  lastRestore: Restored | undefined;
   /** The last restore, if no run has converged since. */
   openRestore: Restored | undefined;
   /** Attributes whose definition was deleted at the platform. */
@@ -36,37 +35,46 @@ interface Verified {
 }
 
 /**
- * Returns all entries of the plan in the order in which they are read. Causes come first, because drift in an incomplete list is only
- * reported. Entries that follow from others are added next: only what none of these entries explains is listed as a dead letter or an
- * unmanaged account. Entries that no sync writes are taken out before the guard's limits are applied, which count the others. Names
- * and the cause of an open restore, which all entries may have, come last.
+ * Returns all entries of the plan in the order in which they are read. The steps:
+ * 1. Drift gets its cause.
+ * 2. If a list was incomplete, destructive drift is only reported.
+ * 3. Entries that follow from others are added.
+ * 4. Dead letters are added that are no conflict yet.
+ * 5. Of the result of 3, the changes that no sync writes are taken out.
+ * 6. The changes that are left and that the guard will hold say so: only these count towards its limits.
+ * 7. Unmanaged accounts and groups, unmapped attributes and held changes are added.
+ * 8. All entries get their names, and the cause of an open restore.
  */
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
-  { verified, doneChanges, blocked, equalDeadLetters, restored, openRestore, deleted }: Verified,
+  { verified, doneChanges, deadLetters, equalDeadLetters, lastRestore, openRestore, deleted }: Verified,
   options: PlanOptions & { startedAt: number },
 ): Promise<PlanEntry[]> {
   const { scope } = scan;
-  const withCause = await withCauses(scope, verified, options, { restored: openRestore, deleted });
-  const found = await withFollowers(scan, reportedWithoutProof(withCause, users, groups), verified, {
-    always: mapsAll || full || (deleted?.size ?? 0) > 0,
+  const withCause = await withCauses(scope, verified, options, { openRestore, deleted }); // 1
+  const proven = reportedWithoutProof(withCause, users, groups); // 2
+  const found = await withFollowers(scan, proven, verified, {
+    // The settings or a definition may have changed, so definitions are read even if no user changes.
+    readsWithoutChange: mapsAll || full || (deleted?.size ?? 0) > 0,
     isConflictPerAttribute: true,
-  });
-  const letters = await blockedEntries(scope, [...blocked.keys()], found, {
-    done: equalDeadLetters,
+  }); // 3
+  const ofDeadLetters = await deadLetterEntries(scope, [...deadLetters.keys()], found, {
+    equal: equalDeadLetters,
     // The dead letter of a user who could not be read stays in the plan.
     mapsAll: mapsAll && scan.unread.size === 0,
-  });
-  const decidable = doneChanges.flatMap(({ items }) => items);
+  }); // 4
+  const written = await withoutUnwritten(scope, found); // 5
+  const changes = await withToBeHeld(scope, written); // 6
+  const doneItems = doneChanges.flatMap(({ items }) => items);
   const entries = [
-    ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
-    ...letters,
-    ...unmanagedEntries(users, groups, [...found, ...letters], restored),
+    ...changes,
+    ...ofDeadLetters,
+    ...unmanagedEntries(users, groups, [...found, ...ofDeadLetters], lastRestore),
     ...(await unmappedEntries(scope)),
-    ...(await heldEntries(scope, found, decidable)),
-  ];
-  const named = await withNames(scope, entries, users.unmanaged);
+    ...(await heldEntries(scope, found, doneItems)),
+  ]; // 7
+  const named = await withNames(scope, entries, users.unmanaged); // 8
   return inReadingOrder(await withRestoredCause(named, openRestore, scope.directory));
 }
 
@@ -76,10 +84,14 @@ export async function entriesOf(
  */
 export const deadLettersToEnd = (
   verified: readonly VerifiedResource[],
-  blocked: ReadonlyMap<Ref, number>,
+  deadLetters: ReadonlyMap<Ref, number>,
 ): Ref[] =>
   verified.flatMap(({ ref, refusal, entries: differing, areValuesUnread }) =>
-    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 && !areValuesUnread
+    deadLetters.has(ref) &&
+    refusal &&
+    refusal.write !== 'delete' &&
+    differing.length === 0 &&
+    !areValuesUnread
       ? [ref]
       : [],
   );
@@ -89,11 +101,12 @@ async function withCauses(
   scope: ReconcileScope,
   verified: VerifiedResource[],
   { readTrail, signal, startedAt }: PlanOptions & { startedAt: number },
-  facts: Pick<DriftFacts, 'restored' | 'deleted'>,
+  facts: Pick<DriftFacts, 'openRestore' | 'deleted'>,
 ): Promise<PlanEntry[]> {
   const lastWrite = await readValueWrites(scope, verified);
   const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
+  // Undefined: no difference has a known time, so the log is read from the start of the run.
   const trail = hasDrift ? await readTrail?.(since ?? startedAt, signal) : undefined;
   return attributeDrift(verified, { trail, lastWrite, ...facts });
 }

@@ -52,27 +52,27 @@ export async function gatherFacts(
   const { scope } = scan;
   const { users, verifiedGroups } = lists;
   const { values, seen } = await verifyRest(run, lists);
-  const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  const deadLetters = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const judged = applyRefusals(withLostCause(scan.lost, seen), {
-    blocked,
+    blocked: deadLetters,
     rulesChanged: mappedBy === undefined ? undefined : rulesChanged,
     settings: scope.outbox.settings,
   });
   const verified = await withTakenNames(scope, judged, users.strangers);
   const doneChanges = verified.flatMap(({ done }) => done ?? []);
-  const equalDeadLetters = deadLettersToEnd(verified, blocked);
-  const restored = await readRestored(scope.acts);
+  const equalDeadLetters = deadLettersToEnd(verified, deadLetters);
+  const lastRestore = await readRestored(scope.acts);
   // Undefined after a run that converged since: all differences are newer than the restore.
-  const openRestore = await ifOpen(restored, scope);
+  const openRestore = await ifOpen(lastRestore, scope);
   const entries = await entriesOf(
     run,
     lists,
     {
       verified,
       doneChanges,
-      blocked,
+      deadLetters,
       equalDeadLetters,
-      restored,
+      lastRestore,
       openRestore,
       deleted: values.definitions?.deleted,
     },
@@ -91,7 +91,7 @@ export async function gatherFacts(
   const toReview = verifiedGroups.filter(({ needsMemberReview }) => needsMemberReview);
   const outOrToReview = [...leftOut, ...toReview].map(({ ref }) => ref);
   const toMark = [...scan.lost, ...outOrToReview, ...(await changedProtection(scope))];
-  const endedDeadLetters = [...equalDeadLetters, ...(await healedByUserList(scan, [...blocked.keys()]))];
+  const endedDeadLetters = [...equalDeadLetters, ...(await healedByUserList(scan, [...deadLetters.keys()]))];
   return {
     run,
     lists,

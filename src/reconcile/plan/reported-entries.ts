@@ -16,17 +16,17 @@ export const letterDoneText = (ref: Ref): string =>
 /**
  * Returns entries for dead letters, with the reason that the worker stored.
  * @param compared entries of the comparison; a dead letter that is a conflict there gets no second entry
- * @param done dead letters without a difference
+ * @param equal dead letters without a difference
  * @param mapsAll the comparison has mapped all users, so a value that was refused by former settings gets no entry here
  */
-export async function blockedEntries(
+export async function deadLetterEntries(
   scope: ReconcileScope,
-  blocked: Ref[],
+  deadLetters: Ref[],
   compared: PlanEntry[],
-  { done, mapsAll }: { done: readonly Ref[]; mapsAll: boolean },
+  { equal, mapsAll }: { equal: readonly Ref[]; mapsAll: boolean },
 ): Promise<PlanEntry[]> {
   const named = new Set(compared.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
-  const refs = blocked.filter((ref) => !named.has(ref));
+  const refs = deadLetters.filter((ref) => !named.has(ref));
   const [links, names] = await Promise.all([
     scope.links.getMany(scope.target.name, refs),
     readRecordNames(scope.directory, refs),
@@ -52,7 +52,7 @@ export async function blockedEntries(
         platformId: link.id ?? null,
         name,
         ...(isRenamed && { before: { userName: name }, after: { userName: wanted } }),
-        reason: done.includes(ref)
+        reason: equal.includes(ref)
           ? `a dead letter: ${letterDoneText(ref)}`
           : condition
             ? `${condition.reason}: ${conditionText(condition, scope.outbox.settings)}`
