@@ -21,7 +21,7 @@ export interface Gate {
   /** Destructive writes that the guard refused. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
   /** Kinds of changes that this sync does not make yet. The guard keeps its decisions about them after the sync (`endSync`). */
-  unasked: DestructiveKind[];
+  postponed: DestructiveKind[];
   /** Whether the guard held a change anew in this sync, because an earlier approval or hold of the change has expired. */
   isHeldAgain: boolean;
   /** Number of removals of members that wait for the decision about the deactivation of the member's account. */

@@ -14,7 +14,7 @@ import { decisionsOf } from './decision-text.ts';
 /** Returns the decisions at the start of a sync: none. */
 export const openGate = (): Gate => ({
   refused: [],
-  unasked: [],
+  postponed: [],
   isHeldAgain: false,
   faults: [],
   followers: 0,

@@ -85,7 +85,7 @@ async function storeEnded(
   // sync could then hold changes that are dropped here.
   if (work.held) {
     const refused = gate.refused.map(({ item }) => item);
-    await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, unasked: gate.unasked });
+    await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, postponed: gate.postponed });
   }
   const decided = isForgotten || isDecided(context);
   const ack = await outbox.ack(work, link, { ...outcome, decided }, namesOf(context, outcome));

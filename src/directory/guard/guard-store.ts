@@ -158,18 +158,18 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
    * more, so their approvals and holds are removed.
    * @param refused changes that the guard held or that an operator rejected
    * @param options `isGone`: the resource is gone at the source and at the platform, so its rejections are removed too;
-   *   `unasked`: kinds of changes that this sync did not ask the guard for; their items are kept
+   *   `postponed`: kinds of changes that this sync does not make yet; their items are kept
    * @returns number of removed items
    */
   async function endSync(
     ref: Ref,
     refused: Destruction[],
-    { isGone = false, unasked = [] }: { isGone?: boolean; unasked?: readonly DestructiveKind[] } = {},
+    { isGone = false, postponed = [] }: { isGone?: boolean; postponed?: readonly DestructiveKind[] } = {},
   ): Promise<number> {
     // An entry of `guardItems` is `kind subject`.
     const refusedEntries = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const isKept = (entry: string): boolean =>
-      refusedEntries.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
+      refusedEntries.has(entry) || postponed.some((kind) => entry.startsWith(`${kind} `));
     const ended = new Set<string>();
     const items = keys.key('guardItems', `${target}:${ref}`);
     for await (const found of scanned((cursor) => redis.sscan(items, cursor, 'COUNT', SCAN_COUNT)))

@@ -187,7 +187,7 @@ const nameOf = ({ core }: Link): string => String(core?.userName ?? '');
 
 /**
  * Returns, by group that is deleted at the source, the changes for which the sync of the group asks the guard as a whole: the
- * deletion and the removal of each member (dissolve-group.ts). An adopted group stays, so it is left out.
+ * deletion and the removal of each member (delete-or-empty.ts). An adopted group stays, so it is left out.
  * @param entries of a plan, or of one person, which have the removal of that person alone
  */
 async function groupDeletions(

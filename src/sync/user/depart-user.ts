@@ -92,7 +92,7 @@ async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefin
       return undefined;
     }
     // A user out of scope may come back. This sync empties no attribute, so the guard keeps what it decided about that.
-    if (work.record) gate.unasked = ['clearAttributes'];
+    if (work.record) gate.postponed = ['clearAttributes'];
     return await withTemporaryName(context, ended(context, { dropGrants: true }));
   } catch (error) {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;

@@ -99,7 +99,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
     // While a deactivation is held, only core attributes are written: the user must not gain access.
     if ((await deactivate(context)) === 'held') {
-      context.gate.unasked = ['clearAttributes'];
+      context.gate.postponed = ['clearAttributes'];
       return (await writeCore(context, desired)) ?? ended(context);
     }
   }

@@ -1,0 +1,100 @@
+// Deletes the platform group of a group that was deleted at the source, if the bridge created it. From an adopted group, or if a
+// rejection keeps the group, it removes the managed members. The guard decides about both. `gate`: context.ts.
+import { counted } from '../../support/counted.ts';
+import { blockedBy, condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { deleteThere } from '../deletion.ts';
+import { ended, permit, refuse } from '../gate.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { LISTED_AS_PROTECTED } from '../target.ts';
+import { toLeavers } from './leavers.ts';
+import type { LinkedMember } from './member-writes.ts';
+import {
+  leaving,
+  rejectedAmong,
+  removeMembers,
+  removePermitted,
+  throwIfUnwritten,
+  type PendingMembers,
+} from './members.ts';
+
+/**
+ * Deletes the group or removes its managed members, as the guard allows.
+ * @param id SCIM id of the platform group
+ * @returns the outcome if the group stays with a managed member; undefined: the group is gone, or has none
+ */
+export async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  // An adopted group existed before the bridge, which must not delete it.
+  if (link.origin === 'adopted') return removeAll(context, pending);
+  const { guardStore } = context.outbox;
+  const [isDeletionRejected] = await guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
+  if (isDeletionRejected) refuse(context, { kind: 'delete' }, 'rejected');
+  // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
+  if (isDeletionRejected || (await rejectedAmong(context, leaving(pending))).length > 0)
+    return removeAll(context, pending);
+  // Deleting a group takes access from all its members, so the guard counts them too. `whole`: those without an earlier verdict are
+  // allowed all or none. Earlier verdicts stay, so only a part may be allowed.
+  const open = await openMembers(context, pending);
+  const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
+  const [deletion, ...removals] = await permit(context, wishes, { whole: true });
+  const allowed = open.filter((_, index) => removals[index] === 'allowed');
+  if (deletion === 'allowed' && allowed.length === open.length) {
+    await deleteThere(context, {
+      operation: 'delete group',
+      run: () => target.client.groups.delete(id, context.call),
+      read: () => target.client.groups.get(id, { members: false }, context.call),
+    });
+    return undefined;
+  }
+  // The deletion is approved, but postponed, because the removal of a member is not allowed. Without this, the end of the sync
+  // would drop the approval.
+  if (deletion === 'allowed') context.gate.postponed.push('delete');
+  // A removal that the platform answered with success and did not carry out is tried again later.
+  await throwIfUnwritten(context, await removePermitted(context, allowed));
+  return ended(context);
+}
+
+/**
+ * Removes the members whose removal the guard allows.
+ * @returns the outcome if a managed member stays, or may be one without a linked account; undefined: none is left
+ */
+async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
+  const { isWaiting, ignored, protectedCount, soughtCount } = await removeMembers(context, pending);
+  await throwIfUnwritten(context, ignored);
+  if (isWaiting) return { kind: 'waiting', for: 'members' };
+  // `soughtCount`: members whose account was not found.
+  if (soughtCount > 0) {
+    // Without the link nothing would remove a member whose account is found later.
+    const who = `${counted(soughtCount, 'person', 'people')} whose account is not linked`;
+    return blockedBy(
+      context,
+      'Conflict',
+      `the group was deleted at the source, and ${who} may still be a member: this ends by itself once ${soughtCount === 1 ? 'the person is' : 'they are'} linked; ` +
+        `to leave the group as it is, order scim-bridge links forget ${context.work.ref} --target ${context.target.name} --leave-account`,
+    );
+  }
+  const outcome = ended(context);
+  // A rejected removal keeps the link, because without it the operator could not take the rejection back. Without a condition nothing
+  // was refused, so no managed member is left, except a protected one.
+  const refusal = 'condition' in outcome ? outcome.condition : undefined;
+  if (protectedCount === 0) return refusal ? outcome : undefined;
+  // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
+  const stay = `${LISTED_AS_PROTECTED}, so ${counted(protectedCount, 'member')} of the group that was deleted at the source ${protectedCount === 1 ? 'stays' : 'stay'}`;
+  return {
+    kind: outcome.kind === 'held' ? 'held' : 'synced',
+    condition: refusal
+      ? { ...refusal, message: `${refusal.message}; ${stay}` }
+      : condition(context, 'Protected', stay),
+  };
+}
+
+/** Returns the removal of a member as `permit` takes it. @param subject id of the user */
+const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
+
+/** Returns the members to be removed whose account may be active, without protected ones. */
+async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
+  const leavers = await toLeavers(context, leaving(pending));
+  return leavers.flatMap(([, leaver]) => (typeof leaver === 'object' && leaver.isOpen ? [leaver] : []));
+}
