@@ -30,7 +30,7 @@ export function causeOf(context: SyncContext): Pick<Condition, 'request' | 'acce
 
 /** Returns the cause that an earlier sync has noted; empty if the guard has no change of the resource any more. */
 function knownCause({ link, work }: SyncContext): Pick<Condition, 'request' | 'accepted'> {
-  const { request, accepted } = (work.held && link.condition) || {};
+  const { request, accepted } = (work.hasGuardItem && link.condition) || {};
   return request === undefined || accepted === undefined ? {} : { request, accepted };
 }
 

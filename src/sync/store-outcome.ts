@@ -83,7 +83,7 @@ async function storeEnded(
   const isForgotten = outcome.kind === 'synced' && outcome.forget === true;
   // The guard drops the changes of this resource that the sync would no longer make. Before `ack`, which ends the lease: another
   // sync could then hold changes that are dropped here.
-  if (work.held) {
+  if (work.hasGuardItem) {
     const refused = gate.refused.map(({ item }) => item);
     await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, postponed: gate.postponed });
   }
@@ -111,7 +111,7 @@ async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Pr
 
 async function storeBlocked(context: SyncContext, outcome: OutcomeOf<'blocked'>): Promise<void> {
   const { link, logger, outbox, work } = context;
-  if (work.held && link.id === undefined) await endUnlinked(context);
+  if (work.hasGuardItem && link.id === undefined) await endUnlinked(context);
   link.condition = besideDecisions(context, outcome.condition);
   const { reason, status } = outcome.condition;
   logger.error({ ref: work.ref, reason, status }, 'needs a person: see scim-bridge dead-letters list');
@@ -138,7 +138,7 @@ async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void
  * or `held` says that there was such a decision, which may have ended in this sync.
  */
 const isDecided = ({ gate, work, link }: SyncContext): boolean =>
-  work.kind === 'User' && (link.core?.active === false || work.held || isRefused(gate, 'deactivate'));
+  work.kind === 'User' && (link.core?.active === false || work.hasGuardItem || isRefused(gate, 'deactivate'));
 
 /** Stores the condition in the link and logs it when it changed; undefined clears it. */
 function setCondition({ link, logger, work }: SyncContext, condition: Condition | undefined): void {

@@ -3,17 +3,18 @@
 -- ARGV { target, ref, kind, id, leaseMs, priority (of the job), rulesReadGroups (lua/basis.lua),
 --        address (of the platform, lua/stopped.lua) }
 -- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again |
---        {"begun", fence, generation, since, request, record, link, groups, pendingGroups, held, tombstone, suspectedDrift,
---        basis, observedDrift}
+--        {"begun", fence, generation, since, request, record, link, groups, pendingGroups, hasGuardItem, tombstone,
+--        suspectedDrift, basis, observedDrift}
 --        generation, since, request: of the mark (lua/mark_texts.lua); record: as stored (lua/heads.lua), '' if deleted;
 --        link: its text (link.ts), or ''; groups: [id, displayName, ...] of a user;
 --        pendingGroups: [group, sign, ...] of a user (lua/signs.lua);
---        held: 1 if the guard holds, approved or rejected a change of this ref, else 0;
+--        hasGuardItem: 1 if the guard holds, approved or rejected a change of this ref, else 0;
 --        tombstone: JSON, of a deleted resource, or ''; suspectedDrift, observedDrift: as apply_drift.lua wrote them, or '';
 --        basis: of the record as it is now (lua/basis.lua)
 -- STEPS  1. End without a mark; while the target is stopped, or another sync holds the lease: make the ref due again, and end.
 --        2. Take the lease, and note the delivery as running.
---        3. Read what the sync needs, in the same script: a later change gives the mark another generation.
+--        3. Read what the sync needs, in the same script: a later change gives the mark another generation, so the end of this
+--           sync does not clear its mark.
 -- NEEDS keys (clock, key, p), basis (basis_of), groups (groups_of), marks (make_due, RUNNING), numbers (next_number)
 -- NEEDS stopped (is_stopped)
 -- `inflight`: refs that were delivered to the queue, by the time at which their job or worker counts as lost; `deliveries`:
@@ -33,7 +34,7 @@ if is_stopped(p.target, p.address) then
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
-  -- Another sync of this ref is running: its entry gets the higher of both priorities (the lower number).
+  -- Another sync of this ref is running: its entry in `deliveries` gets the higher of both priorities (the lower number).
   local running = tonumber(string.match(redis.call('HGET', deliveries, p.ref) or '', ' (%d+)$')) or p.priority
   redis.call('HSET', deliveries, p.ref, RUNNING .. math.min(running, p.priority))
   make_due(p.target, p.ref, p.priority, clock())

@@ -32,7 +32,7 @@ export interface DueWork {
   /** Pending memberships of a user, without unconfirmed removals: group id → sign (PendingSign). */
   pendingGroups: Map<string, string>;
   /** Whether the guard holds a change of this resource, or an operator approved or rejected one. */
-  held: boolean;
+  hasGuardItem: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
   /** Version of the resource when it was deleted; undefined: it is stored. */
@@ -61,7 +61,7 @@ type BegunReply = [
   /** Group id, sign, group id, and so on. */
   pendingGroups: string[],
   /** 0 or 1. */
-  held: number,
+  hasGuardItem: number,
   tombstone: string,
   suspectedDrift: string,
   basis: string,
@@ -78,7 +78,7 @@ function deletionOf(tombstone: string): Pick<DueWork, 'deletedAt' | 'deletedVers
 export function toDueWork(ref: Ref, priority: Priority, reply: ScriptReply): DueWork {
   const { kind, id } = parseRef(ref);
   const [_tag, fence, generation, since, request, record, linkText, groups, ...rest] = reply as BegunReply;
-  const [pendingGroups, held, tombstone, suspectedDrift, basis, observedDrift] = rest;
+  const [pendingGroups, hasGuardItem, tombstone, suspectedDrift, basis, observedDrift] = rest;
   const link = parseLink(linkText);
   return {
     ref,
@@ -94,7 +94,7 @@ export function toDueWork(ref: Ref, priority: Priority, reply: ScriptReply): Due
     storedId: link.id,
     groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
     pendingGroups: new Map(pairsOf(pendingGroups).filter(([, sign]) => !isUnconfirmed(sign))),
-    held: held === 1,
+    hasGuardItem: hasGuardItem === 1,
     ...deletionOf(tombstone),
     suspectedDrift,
     observedDrift,

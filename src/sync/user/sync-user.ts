@@ -136,7 +136,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   await resumeRemovals(context);
   // Groups that add a rejoining user read all their members first, so the mark stays until no group has to. It does not stay
   // where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
-  const mayWait = desired.active && !work.held && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
+  const mayWait = desired.active && !work.hasGuardItem && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
   if (link.rejoining && mayWait && (await hasPendingGrants(context)))
     return { kind: 'waiting', for: 'memberships' };
   // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).

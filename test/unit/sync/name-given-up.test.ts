@@ -17,7 +17,7 @@ async function isNameFree({ hasWrittenName, closed = false }: { hasWrittenName?:
       },
     },
     provisioning: { ended: () => undefined, append: () => undefined },
-    work: { ref: 'User:1', held: false },
+    work: { ref: 'User:1', hasGuardItem: false },
     writes: 3,
   };
   const condition = { reason: 'Conflict', message: 'taken', since: 0 };
