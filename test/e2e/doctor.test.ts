@@ -64,14 +64,26 @@ test('doctor reports a refused API key, an address where nothing listens, and SC
 });
 
 test.each([
-  ['503', { status5xx: { share: 1, status: 503 } }, 'Ask its operator; changes are kept until it works.'],
-  ['500', { status5xx: { share: 1, status: 500 } }, 'Ask its operator; changes are kept until it works.'],
+  [
+    '503',
+    { status5xx: { share: 1, status: 503 } },
+    'Ask the operator of the platform; changes are kept until it works.',
+  ],
+  [
+    '500',
+    { status5xx: { share: 1, status: 500 } },
+    'Ask the operator of the platform; changes are kept until it works.',
+  ],
   [
     '429',
     { status5xx: { share: 1, status: 429 } },
     'Wait, or lower targets.main.rateLimit.requestsPerSecond.',
   ],
-  ['nothing', { dropBefore: { share: 1 } }, 'Ask its operator; changes are kept until it works.'],
+  [
+    'nothing',
+    { dropBefore: { share: 1 } },
+    'Ask the operator of the platform; changes are kept until it works.',
+  ],
   ['403', { status5xx: { share: 1, status: 403 } }, ''],
 ])(
   'SCIM and the attribute definitions answer %s → the advice of doctor names rights and SCIM only for a refusal',

@@ -45,7 +45,7 @@ export async function checkEverything(
   const targets = settings.targets.map((target) => ({
     ...toTarget(target, clock),
     applied: () => appliedBy(states, target.name),
-    knownIds: () => knownIdsOf(states, target.name),
+    writtenDefinitionIds: () => writtenIdsOf(states, target.name),
   }));
   try {
     const subject = { store, data, targets, warnings, now: () => clock.now(), signal };
@@ -105,7 +105,7 @@ async function appliedBy(states: CheckDeps['states'], target: string): Promise<R
  * Returns for each connection of the target the ids of the definitions under which the bridge wrote values, by name of the
  * attribute.
  */
-const knownIdsOf = (states: CheckDeps['states'], target: string) =>
+const writtenIdsOf = (states: CheckDeps['states'], target: string) =>
   Promise.all(states.flatMap(({ outboxes }) => outboxes.get(target)?.definitions.read() ?? []));
 
 /**
@@ -115,7 +115,7 @@ const knownIdsOf = (states: CheckDeps['states'], target: string) =>
 function toTarget(
   settings: CheckedTarget,
   clock: Clock,
-): Omit<DoctorTarget, 'applied' | 'knownIds'> & { isWell: () => boolean } {
+): Omit<DoctorTarget, 'applied' | 'writtenDefinitionIds'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const areGood: boolean[] = [];
   // A 429 has weight 0 like a good answer, and shows nothing about the key.
