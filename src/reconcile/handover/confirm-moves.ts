@@ -8,7 +8,7 @@ import type { ReconcileScope } from '../scope.ts';
  * Reads the person's folder, and stores what became of each item: moved; refused; `left`, because it is in neither place any more.
  * An item that the platform still shows at its former place stays `planned`, and the next run goes on with it.
  * @param items the items of this run, and those that a crashed run planned
- * @param current keys (`TYPE:id`) of the items that the account still owned before the moves
+ * @param ownedBefore keys (`TYPE:id`) of the items that the account still owned before the moves
  * @param refused messages of the platform, by key of the item that it refused to move
  * @returns the numbers of moved items and of items whose place is not known yet
  */
@@ -17,9 +17,9 @@ export async function confirmMoves(
   ref: PlannedHandover['ref'],
   head: HandoverHead & { folder: string },
   items: HandedItem[],
-  { current, refused }: { current: ReadonlySet<string>; refused: ReadonlyMap<string, string> },
+  { ownedBefore, refused }: { ownedBefore: ReadonlySet<string>; refused: ReadonlyMap<string, string> },
   { signal, request }: HandoverOptions,
-): Promise<{ moved: number; open: number }> {
+): Promise<{ moved: number; unconfirmed: number }> {
   /** Stores the items with a log entry for each. */
   const noteLogged = (done: HandedItem[], status: 'success' | 'failure'): Promise<void> =>
     scope.handovers.note(ref, {
@@ -35,7 +35,7 @@ export async function confirmMoves(
     .map((item): HandedItem => ({ ...withoutReason(item), state: 'moved' }));
   await noteLogged(moved, 'success');
   const missed = items.filter((item) => !content?.has(itemKey(item)));
-  const left = missed.filter((item) => !current.has(itemKey(item)));
+  const left = missed.filter((item) => !ownedBefore.has(itemKey(item)));
   await scope.handovers.note(ref, { items: left.map((item) => ({ ...withoutReason(item), state: 'left' })) });
   // Items that the platform refused to move.
   const kept = missed.flatMap((item): HandedItem[] => {
@@ -48,7 +48,7 @@ export async function confirmMoves(
   );
   await scope.handovers.note(ref, { items: kept.filter((item) => !fresh.includes(item)) });
   await noteLogged(fresh, 'failure');
-  return { moved: moved.length, open: missed.length - kept.length - left.length };
+  return { moved: moved.length, unconfirmed: missed.length - kept.length - left.length };
 }
 
 /** Returns the item without the reason of a refusal. */

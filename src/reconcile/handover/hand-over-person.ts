@@ -15,8 +15,9 @@ const MAX_NAME_LENGTH = 200;
 
 /** How the handover of one person ended. */
 interface Ended {
-  /** Numbers of items. */
+  /** Number of moved items. */
   moved: number;
+  /** Number of items that the platform refused to move. */
   refused: number;
   /** Reason why the handovers stop, as a sentence; undefined: they go on. */
   problem: string | undefined;
@@ -59,13 +60,13 @@ export async function handOverPerson(
   const ownedKeys = new Set(items.map(itemKey));
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !ownedKeys.has(itemKey(item)));
   const all = [...interrupted, ...items];
-  const ended = await confirmMoves(scope, ref, head, all, { current: ownedKeys, refused }, options);
+  const confirmed = await confirmMoves(scope, ref, head, all, { ownedBefore: ownedKeys, refused }, options);
   // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do.
-  if (problem === undefined && ended.open === 0)
+  if (problem === undefined && confirmed.unconfirmed === 0)
     await handovers.note(ref, {
       head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },
     });
-  return { moved: ended.moved, refused: refused.size, problem };
+  return { moved: confirmed.moved, refused: refused.size, problem };
 }
 
 /**
@@ -113,7 +114,10 @@ async function moveItems(
   return { refused };
 }
 
-/** Finds or creates the folder of a person below the handover folder. The name is stored before the create. */
+/**
+ * Finds or creates the folder of a person below the handover folder. The name is stored before the create, so that a later run
+ * recognises the folder if the create has no answer.
+ */
 async function personFolder(
   { handovers, target }: ReconcileScope,
   { deployment, folder: parent }: HandoverPlace,
@@ -124,20 +128,18 @@ async function personFolder(
   const { workspace } = target.client;
   const children = new Map<string, string>();
   for await (const { id, name } of workspace.folders(deployment, parent.id, options)) children.set(id, name);
+  // The noted folder is still there.
   const known = head.folder === undefined ? undefined : children.get(head.folder);
   if (head.folder !== undefined && known !== undefined) return { id: head.folder, name: known };
-  const taken = new Set(children.values());
+  // An earlier create had no answer. The noted name was free when it was chosen, so a folder with it is the one of that create.
   const isCreateUnanswered = head.folderName !== undefined && head.folder === undefined;
-  if (isCreateUnanswered) {
-    // The name was free when it was chosen: a folder with it was created by a run whose answer was lost.
-    const found = [...children].map(([id, name]) => ({ id, name }));
-    const ours = found.find(({ name }) => name === head.folderName);
-    if (ours) return ours;
-  }
+  if (isCreateUnanswered)
+    for (const [id, name] of children) if (name === head.folderName) return { id, name };
+  // There is no folder yet, or it is not in the handover folder any more: a new one gets a free name.
+  const taken = new Set(children.values());
   const base = visible(head.name).slice(0, MAX_NAME_LENGTH);
   let folderName = base;
   for (let count = 2; taken.has(folderName); count++) folderName = `${base} (${count})`;
-  // The folder that an earlier run noted, if there was one, is not in the handover folder any more.
   const { folder: _, ...headWithoutFolder } = head;
   await handovers.note(ref, { head: { ...headWithoutFolder, folderName } });
   const { id } = await workspace.createFolder(deployment, { name: folderName, parentId: parent.id }, options);
