@@ -2,6 +2,7 @@
 // loop are sent as one command (ADR 0016), because sending costs this process more than Redis needs for the work.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import { createBatch, type Batch } from './batch.ts';
 import type { Confirm } from './replicas.ts';
 import { scriptText } from './script-texts.ts';
 
@@ -31,7 +32,7 @@ const CONFIRMED = new Set([
 ]);
 
 /**
- * Scripts whose calls are batched, with the largest batch (ADR 0016). Batches of put_user are small, because this process
+ * Scripts whose calls are batched, with the most calls of one batch (ADR 0016). Batches of put_user are small, because this process
  * needs the most time for a PUT and Redis should start early.
  */
 const BATCHED = new Map([
@@ -96,12 +97,17 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     return reply;
   }
 
-  /** Creates the runner of a script: it sends the calls of one turn together, and gives each call its own reply. */
+  /**
+   * Creates the runner of a script, and remembers it by key base and name. It sends the calls of one turn together, and gives each
+   * call its own reply.
+   */
   function addRunner(name: string, base: string): RunCall {
     const runner = batch(
       async (calls: Call[]) => {
         const replies = (await send(name, base, calls.flat())) as (ScriptReply | string)[];
-        return replies.map((reply) => (reply[0] === FAILED ? failure(name, reply) : reply));
+        return replies.map((reply) =>
+          Array.isArray(reply) && reply[0] === FAILED ? failure(name, reply) : reply,
+        );
       },
       BATCHED.get(name) ?? 1,
     );
@@ -131,66 +137,5 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
 }
 
 /** Creates an error with the message of Redis, by which `isStoreUnavailable` recognises an unavailable server. */
-const failure = (name: string, [, message]: ScriptReply | string): Error =>
+const failure = (name: string, [, message]: ScriptReply): Error =>
   new Error(String(message), { cause: `script ${name}` });
-
-/** Sends a batch. An Error among the replies is the failure of that item alone. */
-type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
-
-/**
- * @param send resolves to the replies in the order of the items; its rejection rejects all of them
- * @param most size at which a batch leaves before the turn ends, so that Redis works while the turn goes on
- * @returns a function that sends one item, together with the other items of its turn
- */
-type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
-
-/** Items that wait for the end of the turn. */
-interface Waiting {
-  send: Send<unknown, unknown>;
-  items: unknown[];
-  settle: Settle[];
-}
-
-interface Settle {
-  resolve: (reply: unknown) => void;
-  reject: (error: unknown) => void;
-}
-
-/** Keeps the order of calls: only one batch is open, and an item for another `send` sends the open batch first. */
-export function createBatch(): Batch {
-  let open: Waiting | undefined;
-
-  function sendOpenBatch(): void {
-    if (!open) return;
-    const { send, items, settle } = open;
-    open = undefined;
-    send(items).then(
-      (values) => {
-        for (const [index, { resolve, reject }] of settle.entries()) {
-          const value = values[index];
-          if (value instanceof Error) reject(value);
-          else resolve(value);
-        }
-      },
-      (error: unknown) => settle.forEach(({ reject }) => reject(error)),
-    );
-  }
-
-  function call(send: Waiting['send'], most: number, item: unknown): Promise<unknown> {
-    if (open?.send !== send) {
-      sendOpenBatch();
-      open = { send, items: [], settle: [] };
-    }
-    const { items, settle } = open;
-    return new Promise((resolve, reject) => {
-      items.push(item);
-      settle.push({ resolve, reject });
-      if (items.length >= most) sendOpenBatch();
-      else if (items.length === 1) setImmediate(sendOpenBatch);
-    });
-  }
-
-  return <Item, Reply>(send: Send<Item, Reply>, most: number) =>
-    (item: Item) =>
-      call(send as Waiting['send'], most, item) as Promise<Reply>;
-}
