@@ -1,8 +1,8 @@
 -- Marks resources that are not synced and have no mark (it was lost, or the target is new), and schedules marks that are
 -- neither in `dirty` nor in `inflight`. A user whose account should be closed and may be open gets the highest priority.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
--- ARGV { target, targets: [target], refs, request, priority (of the other refs) }
--- RETURN {"restored", number of refs}
+-- ARGV { target, targets: [target] (the same one, read by mark()), refs, request, priority (of all refs but such users) }
+-- RETURN {"restored"}
 -- NEEDS keys (clock, DEACTIVATION, key, p), accepted_removals (is_open), link_states (marked_state), marks (make_due, mark)
 
 -- Returns the priority of the mark. `is_open`: whether the account may be active (lua/accepted_removals.lua).
@@ -27,4 +27,4 @@ local function restore(ref)
 end
 
 for _, ref in ipairs(p.refs) do restore(ref) end
-return { 'restored', #p.refs }
+return { 'restored' }
