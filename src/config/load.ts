@@ -28,7 +28,7 @@ interface LoadOptions {
 export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const { source, document: written } = readSettingsFile(file, env, cwd);
   const folder = source === null ? cwd : dirname(source);
-  const { document, replaced, fromFiles, faults: unresolved } = substitute(written, env, folder);
+  const { document, wholeReferences, fromFiles, faults: unresolved } = substitute(written, env, folder);
   const fromEnvironment = applyEnvironment(document, env, source !== null);
   // Checked before defaults are filled in, because only settings that the operator wrote can exclude each other.
   const alternatives = checkAlternatives(document);
@@ -36,7 +36,7 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const faults = firstPerPath([
     // A reference that cannot be resolved is no fault where an environment variable overrides the setting.
     ...unresolved.filter((fault) => !fromEnvironment.has(fault.path)),
-    ...validateSchema(document, replaced),
+    ...validateSchema(document, wholeReferences),
     ...alternatives,
     ...checkMeaning(document, checks),
   ]);

@@ -14,8 +14,8 @@ export interface FileText {
 
 interface Substituted {
   document: Record<string, unknown>;
-  /** Paths of texts that consisted of one reference only; see `convertReplaced` in validate.ts. */
-  replaced: Set<string>;
+  /** Paths of texts that were one reference and nothing else, so they may become numbers or flags (validate.ts). */
+  wholeReferences: Set<string>;
   /** Texts that contain the content of a file. */
   fromFiles: FileText[];
   faults: ConfigFault[];
@@ -30,12 +30,13 @@ export function substitute(
   env: NodeJS.ProcessEnv,
   folder: string,
 ): Substituted {
-  const replaced = new Set<string>();
+  const wholeReferences = new Set<string>();
   const fromFiles: FileText[] = [];
   const faults: ConfigFault[] = [];
 
   const inText = (text: string, path: string): string => {
     const problems: string[] = [];
+    // The text is read twice: here for its value now, below for its parts, by which a later change of a file is seen.
     const result = text.replace(REFERENCE, (whole, name: string | undefined) => {
       if (name === undefined) return '${';
       const found = lookUp(name, env, folder);
@@ -46,7 +47,7 @@ export function substitute(
     const parts = partsOf(text, env, folder);
     if (parts.some((part) => typeof part !== 'string')) fromFiles.push({ path, parts });
     if (problems.length > 0) faults.push({ path, message: problems.join(' ') });
-    if (/^\$\{[^}]*\}$/.test(text)) replaced.add(path);
+    if (/^\$\{[^}]*\}$/.test(text)) wholeReferences.add(path);
     return result;
   };
   const inValue = (value: unknown, keys: string[]): unknown => {
@@ -58,7 +59,7 @@ export function substitute(
   const inTree = (tree: Record<string, unknown>, keys: string[]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(tree).map(([key, item]) => [key, inValue(item, [...keys, key])]));
 
-  return { document: inTree(document, []), replaced, fromFiles, faults };
+  return { document: inTree(document, []), wholeReferences, fromFiles, faults };
 }
 
 /**

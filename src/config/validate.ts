@@ -9,17 +9,17 @@ import { NAME_PATTERN, type SchemaNode } from './schema/node.ts';
 
 /**
  * Fills the defaults into the document, in place, and returns the faults.
- * @param replaced paths of texts that were one `${NAME}` only. Such a text is converted to the type of its setting, so that
+ * @param wholeReferences paths of texts that were one `${NAME}` only. Such a text is converted to the type of its setting, so that
  * `port: ${PORT}` is a number
  */
 export function validateSchema(
   document: Record<string, unknown>,
-  replaced: ReadonlySet<string>,
+  wholeReferences: ReadonlySet<string>,
 ): ConfigFault[] {
   const validate = validator();
   if (validate(document)) return [];
   const errors = validate.errors ?? [];
-  const converted = errors.filter((error) => convertReplaced(document, error, replaced));
+  const converted = errors.filter((error) => convertReplaced(document, error, wholeReferences));
   if (converted.length > 0 && validate(document)) return [];
   return (validate.errors ?? []).map((error) => toFault(document, error));
 }
@@ -37,9 +37,14 @@ function validator(): ValidateFunction {
 }
 
 /** Converts a replaced text to number or boolean if its type is the fault. @returns whether it was converted */
-function convertReplaced(document: unknown, error: ErrorObject, replaced: ReadonlySet<string>): boolean {
+function convertReplaced(
+  document: unknown,
+  error: ErrorObject,
+  wholeReferences: ReadonlySet<string>,
+): boolean {
   const keys = toKeys(error.instancePath);
-  if (error.keyword !== 'type' || !replaced.has(toPath(keys)) || typeof error.data !== 'string') return false;
+  if (error.keyword !== 'type' || !wholeReferences.has(toPath(keys)) || typeof error.data !== 'string')
+    return false;
   const types = typesOf(error.schema);
   if (types.includes('boolean') && /^(true|false)$/.test(error.data)) {
     return setAt(document, keys, error.data === 'true');

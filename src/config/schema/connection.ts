@@ -62,7 +62,7 @@ const connectionSchema = section('One identity provider.', {
     ['auto', 'rfc', 'entra', 'okta', 'lenient'],
   ),
   tokens: list(
-    'Bearer tokens that this identity provider may use. The variable SCIM_TOKEN sets the one named primary of the connection default.',
+    'Bearer tokens that this identity provider may use. The variable SCIM_TOKEN sets the token primary of the connection default.',
     tokenSchema,
   ),
   jwt: jwtSchema,
@@ -81,7 +81,7 @@ const connectionSchema = section('One identity provider.', {
 
 /** A connection of a document that has passed the schema. */
 export type ConnectionDocument = ValueOf<typeof connectionSchema>;
-type Absent<Name extends keyof ConnectionDocument> = Partial<Pick<ConnectionDocument, Name>>;
+type Optional<Name extends keyof ConnectionDocument> = Partial<Pick<ConnectionDocument, Name>>;
 
 /** An inbound bearer token; without `expiresAt` it does not expire. */
 export interface TokenConfig {
@@ -92,24 +92,30 @@ export interface TokenConfig {
 
 export type EventsConfig = Omit<NonNullable<ConnectionDocument['events']>, 'maxAge'> & { maxAgeMs: number };
 
-/** The effective settings of a connection: absent parts are off, and without `reviveInactive` the profile decides. */
+/**
+ * The effective settings of a connection. `jwt`, `events`: null or absent is off. `rateLimit`: absent is no limit; settings from a
+ * document always have one. `reviveInactive`: absent means that the profile decides.
+ */
 export type ConnectionConfig = Omit<
   ConnectionDocument,
   'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive' | 'events'
 > &
-  Absent<'jwt' | 'rateLimit'> & {
+  Optional<'jwt' | 'rateLimit'> & {
     name: string;
     tokens: TokenConfig[];
     reviveInactive?: boolean;
     events?: EventsConfig | null;
   };
 
+/** One connection, called `default`, with the default of every setting. */
+const ONE_CONNECTION = { default: {} };
+
 export const connectionsSchema = {
   ...named(
     'Identity providers by name. default is served at /scim/v2, others at /connections/<name>/scim/v2.',
     NAME_PATTERN,
     connectionSchema,
-    { default: {} },
+    ONE_CONNECTION,
   ),
   minProperties: 1,
 };
