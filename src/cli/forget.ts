@@ -13,7 +13,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
-import { requireKnown, UnknownResource } from './resources.ts';
+import { requireKnown, UnknownResource } from './unknown-names.ts';
 import { withScopes } from './scopes.ts';
 
 /** Longest wait for the list that proves an absence: it ends with this process, so a second order would begin it anew. */

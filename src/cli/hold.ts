@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { holdTargets, releaseTargets, resync } from '../ops/hold.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { requireKnown } from './resources.ts';
+import { requireKnown } from './unknown-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';

@@ -17,7 +17,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes } from './scopes.ts';
-import { findMeant, requireKnown, UnknownResource } from './resources.ts';
+import { findMeant, requireKnown, UnknownResource } from './unknown-names.ts';
 import { withStore } from './store.ts';
 import { visible } from '../support/visible.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';

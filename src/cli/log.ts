@@ -32,7 +32,7 @@ import { isoTime } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { complainLostData } from './lost-data.ts';
 import { withStore } from './store.ts';
-import { requireLogged, UnknownResource } from './resources.ts';
+import { requireLogged, UnknownResource } from './unknown-names.ts';
 import { complain, say, sayRows } from './output.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 

@@ -12,7 +12,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { atTarget, withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
-import { findMeant } from './resources.ts';
+import { findMeant } from './unknown-names.ts';
 import { say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {

@@ -6,7 +6,7 @@ import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../ver
 import { verifyAccess, type AccessQuestion } from '../verify-access/verify-access.ts';
 import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
-import { reportUnknown, requireKnown, UnknownResource } from './resources.ts';
+import { reportUnknown, requireKnown, UnknownResource } from './unknown-names.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
@@ -85,8 +85,8 @@ function messageOf(error: unknown): string {
 }
 
 function uncheckedText({ chain, fault }: AccessReport): string {
-  const open = chain.find(({ ok }) => ok === undefined);
-  return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
+  const unchecked = chain.find(({ ok }) => ok === undefined);
+  return `The link "${unchecked?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? unchecked?.detail ?? ''}`;
 }
 
 function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
@@ -107,6 +107,7 @@ function toSeconds(text: string): number {
 function toQuery(text: string): Record<string, unknown> {
   let query: unknown;
   try {
+    // A JSON text counts as JSON too: it is refused below as no object, and not sought as a file.
     const json = /^\s*[[{"]/.test(text) ? text : readFileSync(text, 'utf8');
     query = JSON.parse(json);
   } catch (error) {

@@ -1,4 +1,4 @@
-// Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
+// Finds the resource that an order names, and refuses unknown names: of a user or group (exit code 4), a connection or a target.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { findForOrder, type FoundResource, type Searched } from '../ops/find.ts';
@@ -13,8 +13,9 @@ export const EXIT_UNKNOWN = 4;
 
 interface SearchedPlace {
   config: Config;
-  /** Only this connection, or only the connections that feed this target. */
+  /** Only this connection was searched. */
   connection?: string | undefined;
+  /** Only the connections that feed this target were searched. */
   target?: string | undefined;
   /** Only people were searched. */
   isPerson?: boolean;
@@ -35,6 +36,7 @@ export class UnknownResource extends Error {
   readonly place: SearchedPlace;
 
   constructor(text: string, place: SearchedPlace) {
+    // Without the past of the data, which only Redis tells: `reportUnknown` adds it.
     super(notKnownText(text, place, {}));
     this.text = text;
     this.place = place;
@@ -99,7 +101,9 @@ export function requireKnown(
     );
 }
 
-/** Refuses names as `requireKnown` does, but not a target that a connection of the settings fed before: its log is kept. */
+/**
+ * Refuses names as `requireKnown` does. A target that a connection of the settings once fed is allowed, because its log is kept.
+ */
 export async function requireLogged(
   config: Pick<Config, 'connections' | 'targets'>,
   names: { connection?: string | undefined; target?: string | undefined },
