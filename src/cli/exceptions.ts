@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { listExceptions, type ExceptionFilter } from '../ops/approvals/exceptions.ts';
-import { asOfSync, EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
+import { heldSuffix, EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { complainLostData } from './lost-data.ts';
 import { requireKnown } from './unknown-names.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -45,7 +45,7 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
         say(flags.offset === 0 ? 'No exceptions.' : `No exceptions from number ${flags.offset + 1} on.`);
       for (const { connection, target, kind, name, ref, reason, since, message, advice } of shown)
         say(
-          `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}${asOfSync(reason)}: ${withoutGuardHolds(message)}. ${advice}`,
+          `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}${heldSuffix(reason)}: ${withoutGuardHolds(message)}. ${advice}`,
         );
       if (found.length > limit) complain(`There are more: --offset ${flags.offset + limit} shows the next.`);
     });

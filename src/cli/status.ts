@@ -8,7 +8,7 @@ import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/approvals/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import {
-  asOfSync,
+  heldSuffix,
   EXCEPTION_WORDS,
   withoutGuardHolds,
   exceptionTotalText,
@@ -166,7 +166,7 @@ function printExceptions(exceptions: TargetStatus['exceptions'], named: readonly
   );
   for (const { kind, name, reason, since, message } of named)
     say(
-      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}${asOfSync(reason)}: ${withoutGuardHolds(message)}`,
+      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}${heldSuffix(reason)}: ${withoutGuardHolds(message)}`,
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }

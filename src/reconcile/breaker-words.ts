@@ -5,7 +5,8 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const LONG_WAIT_MS = 10 * HOUR_MS;
 
-interface ToldBreaker {
+/** How the last call to a target failed. */
+interface TargetFailure {
   /** Status of the last answer; 0: no answer; 200: a web page. */
   status: number;
   /** Methods that are answered with 401 while the key is accepted for others. */
@@ -15,7 +16,7 @@ interface ToldBreaker {
 }
 
 /** Returns how the target fails, in words that follow its name. */
-export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string {
+export function breakerWords({ status, only, ofOtherKey }: TargetFailure): string {
   if (status === 0) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
   if (isRedirect(status)) return `answers with redirects (${status}; a wrong url, a proxy or a sign-in page)`;
@@ -31,10 +32,10 @@ export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string 
  * other failures share the time of the first failure in a row, which may have been of another kind than the last one.
  * @param since time of BreakerState.since as text
  */
-export const failureSinceWords = (failure: ToldBreaker, since: string): string =>
+export const failureSinceWords = (failure: TargetFailure, since: string): string =>
   `${breakerWords(failure)}${failure.status === 401 ? '' : '; no call has succeeded'} since ${since}`;
 
-/** A success counts as a failure only if it is a web page in place of data. */
+/** A 2xx reaches this file only when a web page came in place of data. */
 const isWebPage = (status: number): boolean => status >= 200 && status < 300;
 
 /** The platform redirects no call. */
@@ -44,18 +45,22 @@ const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 export const answerWords = (status: number | undefined): string =>
   !status ? 'no answer' : isWebPage(status) ? 'web pages' : `status ${status}`;
 
-/**
- * A pause of all calls until a time, Unix milliseconds or ISO 8601. `asked`: the platform set it by Retry-After. `askedMs`: it asked
- * for this longer wait.
- */
+/** A pause of all calls. */
 interface ToldPause {
+  /** Unix milliseconds or ISO 8601. */
   until: number | string;
+  /** Status of the answer that caused the pause. */
   status: number;
+  /** Whether the pause has the length that the platform asked for by Retry-After. */
   asked: boolean;
+  /** The wait that the platform asked for, if the bridge pauses for less; `asked` is false then. */
   askedMs?: number | undefined;
 }
 
-/** Returns words about a pause that the platform asked for, that the bridge chose, or that follows a refused key. */
+/**
+ * Returns words about a pause, which has one of four causes: the key was refused; the platform asked for it; the platform asked for
+ * more, and the bridge pauses for less; or the platform did not ask, and the bridge chose its length.
+ */
 export const pauseWords = (pause: ToldPause): string =>
   `all calls pause until ${new Date(pause.until).toISOString()}, because ${pauseCause(pause)}`;
 
@@ -80,7 +85,7 @@ export const RIGHTS_ADVICE = 'switch SCIM on for the tenant and use the key of a
 const FORBIDDEN_ADVICE = `scim-bridge doctor tells whether the platform or a proxy answers; if it is the platform, ${RIGHTS_ADVICE}`;
 
 /** Returns what an operator does about a target whose calls fail; undefined: no setting or right of the target can mend it. */
-export function failureAdvice(target: string, failure: ToldBreaker): string | undefined {
+export function failureAdvice(target: string, failure: TargetFailure): string | undefined {
   const { status } = failure;
   if (status === 401) return newKeyAdvice(target, failure);
   if (status === 403) return FORBIDDEN_ADVICE;
@@ -90,7 +95,7 @@ export function failureAdvice(target: string, failure: ToldBreaker): string | un
 /** Returns what an operator does about a refused key. */
 export const newKeyAdvice = (
   target: string,
-  { only, ofOtherKey }: Pick<ToldBreaker, 'only' | 'ofOtherKey'> = {},
+  { only, ofOtherKey }: Pick<TargetFailure, 'only' | 'ofOtherKey'> = {},
 ): string => {
   const token = `targets.${target}.token`;
   if (only) return `check the rights of ${token}, and any gateway before the platform`;

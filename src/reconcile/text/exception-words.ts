@@ -1,4 +1,4 @@
-// Formats exceptions as text, and selects the entries of a plan that the section of exceptions does not tell. Pure.
+// Formats exceptions as text, and selects the entries of a plan that the section of exceptions does not list. Pure.
 import {
   EXCEPTION_REASONS,
   type ExceptionCounts,
@@ -24,10 +24,10 @@ export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
 export const withoutGuardHolds = (message: string): string => message.replace(/^the guard holds /, '');
 
 /**
- * Returns the words behind those of a held change, '' for other reasons. The guard does not read the platform: if somebody
+ * Returns the words that follow those of a held change, '' for other reasons. The guard does not read the platform: if somebody
  * takes a member out of a group by hand, the held removal stays in its list until the next sync or reconcile.
  */
-export const asOfSync = (reason: ExceptionReason): string =>
+export const heldSuffix = (reason: ExceptionReason): string =>
   reason === 'Held' ? ', as of the last sync' : '';
 
 /** Returns the counts in words, such as `2 rejected, 1 protected`; '' when there is no exception. */
@@ -44,15 +44,15 @@ export const exceptionTotalText = (counts: ExceptionCounts): string =>
 const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /**
- * Returns the entries without those that the section of exceptions tells:
+ * Returns the entries without those that the section of exceptions lists:
  * - of a resource with a held or rejected change: the entries of that change and of what waits for its decision;
  * - of a resource with another exception: all entries but memberships, because an exception of a group names no member.
  */
 export function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
-  const reasons = new Map(exceptions.items.map((each) => [each.ref, each.reason]));
-  return entries.filter(({ ref, reason, member }) => {
-    const excepted = ref === null ? undefined : reasons.get(ref);
-    if (excepted === undefined) return true;
-    return OF_A_PART.has(excepted) ? !isOfDecision(reason) : member !== undefined;
+  const exceptionOf = new Map(exceptions.items.map((each) => [each.ref, each.reason]));
+  return entries.filter(({ ref, reason: text, member }) => {
+    const exception = ref === null ? undefined : exceptionOf.get(ref);
+    if (exception === undefined) return true;
+    return OF_A_PART.has(exception) ? !isOfDecision(text) : member !== undefined;
   });
 }
