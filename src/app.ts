@@ -12,7 +12,7 @@ import { expectReconcile, noteTargets } from './app/note-targets.ts';
 import { startNotices } from './app/notices.ts';
 import { watchForOlderData } from './app/older-data.ts';
 import { recordHistory } from './app/record-history.ts';
-import { buildScrape } from './app/scrape.ts';
+import { buildMetricsRouter } from './app/metrics-router.ts';
 import { buildStates, buildTargets } from './app/targets.ts';
 import type { Config } from './config/schema.ts';
 import type { DesiredState } from './directory/desired-state.ts';
@@ -179,7 +179,7 @@ async function serve(
   const forHealth = { isStopping: () => stopping, checkAdmin, readFleet };
   const health = buildHealth(parts, targets, states, queues, forHealth);
   const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs };
-  const metrics = buildScrape(parts, instruments, measured);
+  const metrics = buildMetricsRouter(parts, instruments, measured);
   const hasMetricsPort = metricsPort !== null;
   const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
   const observed = { ...parts, observe: parts.tracing ? traced(observe, parts.tracing) : observe };

@@ -14,33 +14,28 @@ import type { Parts } from './parts.ts';
 import type { MetricSources } from './shared-metrics.ts';
 import { outboxesOf } from './targets.ts';
 
+interface Measured {
+  targets: Map<string, Target>;
+  states: DesiredState[];
+  queues: Map<string, TargetQueue>;
+  credentialStore: CredentialStore;
+  events: Pick<Events, 'feeds'>;
+  readFleet: ReadFleet;
+  /** Longest time between two scheduled reconciles; null without a schedule. */
+  reconcileGapMs: number | null;
+}
+
 /** Returns the router of /metrics. It serves the counters of this process and the shared state in Redis. */
-export function buildScrape(
+export function buildMetricsRouter(
   { redis }: Parts,
   { contentType, scrape }: Instruments,
-  {
-    targets,
-    states,
-    queues,
-    credentialStore,
-    events,
-    readFleet,
-    reconcileGapMs,
-  }: {
-    targets: Map<string, Target>;
-    states: DesiredState[];
-    queues: Map<string, TargetQueue>;
-    credentialStore: CredentialStore;
-    events: Pick<Events, 'feeds'>;
-    readFleet: ReadFleet;
-    /** Longest time between two scheduled reconciles; null without a schedule. */
-    reconcileGapMs: number | null;
-  },
+  { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs }: Measured,
 ): ReturnType<typeof createMetricsRouter> {
   const sources: MetricSources = {
     pulse: () => takePulse(redis),
-    backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
-    breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
+    backlogs: (target) =>
+      Promise.all([...outboxesOf(states, target).values()].map((outbox) => outbox.backlog())),
+    breaker: async (target) => (await targets.get(target)?.breaker.read()) ?? { open: false },
     fleet: readFleet,
     reconcileGapMs,
     tokens: credentialStore.tokens,
@@ -62,7 +57,7 @@ export function buildScrape(
       );
     },
     // A sweep moves all due marks to the queue of the target.
-    lastSweeps: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
+    lastSweeps: () => new Map([...queues].map(([target, queue]) => [target, queue.lastSweepAt()])),
   };
   // /metrics needs no token, and its text takes milliseconds. So all requests of one turn share one text.
   return createMetricsRouter(
