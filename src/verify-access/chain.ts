@@ -72,13 +72,13 @@ function acceptedLinks(facts: Facts): ChainLink[] {
   const stored = 'stored in Redis before the request was answered';
   return [
     { stage: 'push', ok: true, at, detail: pushed },
-    { stage: 'stored', ok: true, at, afterMs: 0, tookMs: facts.storedTookMs, detail: stored },
+    { stage: 'stored', ok: true, at, afterMs: 0, tookMs: facts.redisTookMs, detail: stored },
   ];
 }
 
 /** Returns the third stage: whether the account at the platform is as desired. */
 function appliedLink(facts: Facts): ChainLink {
-  const { writes, link, wanted, differences, readTookMs: tookMs } = facts;
+  const { writes, link, wanted, differences, accountTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
     // A write before the push did not apply it.

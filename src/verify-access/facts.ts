@@ -17,6 +17,7 @@ export interface Facts {
   target: string;
   /** The user as stored. */
   person: FoundResource;
+  /** The access that the person is to have at the target. */
   wanted: DesiredAccess;
   /** The link; its `condition`, if any, says why the user is not as desired at the target now. */
   link: Link;
@@ -30,7 +31,7 @@ export interface Facts {
   policy: SyncPolicy['policy'];
   /** Text about what stops all writes to the target, a hold, a new address or both; undefined: neither does. */
   stop: string | undefined;
-  /** Whether no account was read, because the address of the target is new and no linked account was recognised there yet. */
+  /** Whether the target has a new address at which no linked account was recognised; then no account is read. */
   hasMoved: boolean;
   /** Whether no worker runs that applies pending changes. False while the user waits for the decision about a held change. */
   lacksWorker: boolean;
@@ -38,16 +39,18 @@ export interface Facts {
   removedTargets: readonly string[];
   /** The last restore, if the source has not pushed the person since; undefined: there was none. */
   restored: Restored | undefined;
+  /** Times of the last writes of the user, by the provisioning log. */
   writes: LastWrites;
   /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;
   /**
-   * Result of the search for an account without the link. `found`: an account that the bridge does not manage. `former`: the account
-   * of the person's record before a re-hire. `unnamed`: there is no name to search by. `none`: there is no account. Undefined: the
-   * link leads to the account, or the search failed.
+   * Result of the search for an account without the link. `found`: an account that the bridge does not manage. `former`: the
+   * account that the person had before a re-hire, linked to an earlier record. `unnamed`: there is no name to search by. `none`:
+   * there is no account. Undefined: the link leads to the account, or the search failed.
    */
-  unlinked?: UnlinkedAccount | undefined;
+  unlinked: UnlinkedAccount | undefined;
   differences: AccountDifference[];
+  /** Groups and values that the bridge does not bring to the account, so that no difference of them counts. */
   leftAlone: LeftAlone[];
   /** Facts about the person that the platform's row rules read; undefined without an account. */
   context: SecurityContext | undefined;
@@ -58,7 +61,7 @@ export interface Facts {
   /** Whether the operator named the query; only then does its refusal fail the stage `visible`. */
   isQueryAsked: boolean;
   /** Duration of the reads of Redis, milliseconds. */
-  storedTookMs: number;
+  redisTookMs: number;
   /** Duration of the reads of the account, milliseconds. */
-  readTookMs: number;
+  accountTookMs: number;
 }

@@ -132,8 +132,8 @@ async function checkAccess(
       context,
       visibility,
       fault: calls.fault() ?? visibility?.fault,
-      storedTookMs: storedMs - startedMs,
-      readTookMs: readMs - storedMs,
+      redisTookMs: storedMs - startedMs,
+      accountTookMs: readMs - storedMs,
       isQueryAsked: question.query !== undefined,
     });
   } finally {

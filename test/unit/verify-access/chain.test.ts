@@ -31,8 +31,8 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
     fault: undefined,
     isQueryAsked: false,
     removedTargets: [],
-    storedTookMs: 1,
-    readTookMs: 1,
+    redisTookMs: 1,
+    accountTookMs: 1,
   } as unknown as Facts;
   return toAccessReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
