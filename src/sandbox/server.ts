@@ -15,7 +15,7 @@ import type { ApiFamily } from './family.ts';
 import { createFaults } from './faults.ts';
 import { listenSandbox, type Listener } from './listener.ts';
 import { openDataFolder } from './persistence/data-folder.ts';
-import { saveRuntime, restoreRuntime } from './persistence/keeper.ts';
+import { keepSaved, restoreRuntime } from './persistence/keeper.ts';
 import { createPlatformFamily } from './platform-family.ts';
 import { toReadyLine, type ReadyLine } from './ready.ts';
 import { createRequestLog } from './requests.ts';
@@ -172,7 +172,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (!restored) resetRuntime(runtime, seed, secrets, options.faults ?? {});
   const keeper =
     folder &&
-    saveRuntime(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
+    keepSaved(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
   runtime.changed = () => keeper?.changed();
   // Without this call a new seed would be saved only after its first change.
   runtime.changed();

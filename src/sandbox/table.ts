@@ -21,7 +21,10 @@ export interface MemoryTable<T extends TableRow> extends TableView<T>, Durable {
   /** Adds the record or replaces the one with its id. */
   put(record: T): void;
   remove(id: number): void;
-  /** Returns the table as it was at `cutoffMs` (Unix milliseconds); null = the live table. */
+  /**
+   * Returns the table as it was at `cutoffMs` (Unix milliseconds); null = the live table. Changes that were not recorded are in it
+   * too: those made while no fault asked for stale reads, or more than LONGEST_LAG_MS ago (recent-changes.ts).
+   */
   asOf(cutoffMs: number | null): TableView<T>;
 }
 
@@ -47,7 +50,7 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
   };
   return {
     /** Replaces the keys of `before` by those of `after`; undefined = no record before a creation or after a removal. */
-    move(before: T | undefined, after: T | undefined) {
+    replaceKeys(before: T | undefined, after: T | undefined) {
       const old = before ? keysOf(before) : [];
       const fresh = after ? keysOf(after) : [];
       if (old.length === fresh.length && old.every((key, index) => key === fresh[index])) return;
@@ -72,7 +75,7 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
 
   function change(id: number, before: T | undefined, after: T | undefined): void {
     changes.note({ id, before });
-    for (const index of indexes.values()) index.move(before, after);
+    for (const index of indexes.values()) index.replaceKeys(before, after);
   }
   const live: TableView<T> = {
     get: (id) => records.get(id),

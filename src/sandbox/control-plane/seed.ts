@@ -6,15 +6,13 @@ import { publish } from './releases.ts';
 
 const DAY_MS = 86_400_000;
 
-/**
- * Newest first. An older version that was never run is published, but not listed by the tenant (contract 4.5). `createDeployment`
- * notes that 1.6.48 was run.
- */
+/** Newest first. An older version that was never run is published, but not listed by the tenant (contract 4.5). */
 const RELEASES = [
   { channel: 'latest', version: '1.7.22', wasRun: true },
   { channel: 'latest', version: '1.7.21', wasRun: true },
   { channel: 'latest', version: '1.7.20', wasRun: true },
   { channel: 'latest', version: '1.7.19', wasRun: false },
+  // `createDeployment` notes that it was run.
   { channel: 'release', version: '1.6.48', wasRun: false },
   { channel: 'release', version: '1.6.47', wasRun: true },
   { channel: 'release', version: '1.6.46', wasRun: false },

@@ -18,7 +18,7 @@ export async function restoreRuntime(
 ): Promise<Surroundings | undefined> {
   const lines = folder.lines();
   if (!lines) return undefined;
-  const around = await readSnapshot(lines, state).catch((cause: unknown) => {
+  const surroundings = await readSnapshot(lines, state).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`The state in ${folder.path} cannot be used: ${reason}. Move it away to start anew.`, {
       cause,
@@ -26,13 +26,16 @@ export async function restoreRuntime(
   });
   runtime.state = state;
   // A setting that the snapshot does not contain keeps its default.
-  runtime.settings = { ...DEFAULT_SETTINGS, ...around.settings };
-  runtime.clock.advance(around.clockOffsetMs);
-  return around;
+  runtime.settings = { ...DEFAULT_SETTINGS, ...surroundings.settings };
+  runtime.clock.advance(surroundings.clockOffsetMs);
+  return surroundings;
 }
 
-/** Saves the state after changes (write-behind.ts), and when stopped. `more.seed`: name of the seed, which a reset may change. */
-export function saveRuntime(
+/**
+ * Returns what saves the state after changes (write-behind.ts), and when stopped.
+ * @param more.seed name of the seed, which a reset may change
+ */
+export function keepSaved(
   runtime: SandboxRuntime,
   folder: DataFolder,
   more: { readonly secrets: Secrets; readonly seed: () => string; readonly warn: (message: string) => void },

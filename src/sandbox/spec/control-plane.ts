@@ -16,7 +16,10 @@ import {
   type SpecSchema,
 } from './parts.ts';
 
-/** A page in both forms: `data` with `pagination` by offset, and `items` with `pageInfo` by cursor (contract 4.0). */
+/**
+ * A page in both forms: `data` with `pagination` by offset, and `items` with `pageInfo` by cursor (contract 4.0). The two forms
+ * describe the same object by different properties, so each has a schema of its own.
+ */
 const paged = (data: SpecSchema, items: SpecSchema): SpecSchema =>
   record(['data', 'pagination', 'items', 'pageInfo'], {
     data,

@@ -1,4 +1,4 @@
-// Parses a client's SQL into the syntax tree of DuckDB (json_serialize_sql); no statement is run and no table is read.
+// Reads the syntax tree that DuckDB makes of a client's SQL (PARSE_SQL, which a caller runs); runs no statement and reads no table.
 // Names of fields and kinds are DuckDB's.
 import { isJsonObject, own, type SandboxJsonObject } from '../../json.ts';
 import { userError } from '../members.ts';
@@ -50,9 +50,12 @@ export function textAt(node: Node, name: string): string {
   return value;
 }
 
-/** Refuses a node that uses a property without support; null, false, empty text and an empty list count as unused. */
-export function requireUnused(node: Node, names: Readonly<Record<string, string>>): void {
-  for (const [name, what] of Object.entries(names)) {
+/**
+ * Refuses a node that uses a property without support; null, false, empty text and an empty list count as unused.
+ * @param unsupported name of a property to the words for it in the refusal
+ */
+export function requireUnused(node: Node, unsupported: Readonly<Record<string, string>>): void {
+  for (const [name, what] of Object.entries(unsupported)) {
     const value = own(node, name) ?? null;
     const isUnused =
       value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
@@ -77,8 +80,8 @@ export function queryOf(parsed: string): Node {
   const tree = treeOf(parsed);
   if (!isJsonObject(tree)) throw userError('SQL error: nothing to run');
   if (own(tree, 'error') === true) {
-    const isParser = own(tree, 'error_type') === 'parser';
-    if (!isParser) throw userError('SQL error: only SELECT statements can be run');
+    const isSyntaxError = own(tree, 'error_type') === 'parser';
+    if (!isSyntaxError) throw userError('SQL error: only SELECT statements can be run');
     throw userError(`SQL error: ${textAt(tree, 'error_message')}`);
   }
   const statements = nodesAt(tree, 'statements');
