@@ -1,7 +1,7 @@
 // Builds the claims of a security event token (RFC 8417 §2, RFC 9967 §2): names of attributes without values.
 import type { EventName, StoredEvent } from '../directory/logs/event-stream.ts';
 
-/** Event URIs (RFC 9967 §2.4). Deletion and activation have no `notice` form, because they have no attributes. */
+/** Event URIs (RFC 9967 §2.4). Deletion, activation and deactivation have no `notice` form, because they have no attributes. */
 const URIS: Record<EventName, string> = {
   create: 'urn:ietf:params:scim:event:prov:create:notice',
   put: 'urn:ietf:params:scim:event:prov:put:notice',
@@ -36,7 +36,10 @@ interface Parties {
   audience: string;
 }
 
-/** Returns an id that is unique in the bridge: each connection has a stream, and ids of two streams may be equal. */
+/**
+ * Returns an id that is unique in the bridge: each connection has a stream, and ids of two streams may be equal. The first dot ends
+ * the name, because names of connections have no dot.
+ */
 const tokenId = (connection: string, id: string): string => `${connection}.${id}`;
 
 /** Returns the id in the stream from a `jti`; undefined for a token of another connection. */

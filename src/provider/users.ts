@@ -90,6 +90,7 @@ export function createUsers(deps: ProviderDeps) {
   /**
    * Returns whether the stored user already has this externalId, which another user has too, because an earlier profile of the
    * connection allowed that. Pushes of such a user are accepted, so that the identity provider can still deactivate the user.
+   * A creation has no stored user, so it is false.
    */
   async function isShared({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
@@ -172,8 +173,8 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Replaces the resource by a parsed one.
-   * @param options.keepsActive true: the request has no `active`, so the stored value stays; the default `true` would reactivate
-   *   a leaver
+   * @param options.keepsActive true: the request has no `active`, so the stored value stays. SCIM's default for `active` is true,
+   *   which would reactivate a leaver
    * @throws 404, 409, 412
    */
   async function replaceWith(

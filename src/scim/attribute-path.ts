@@ -29,6 +29,7 @@ const MALFORMED: AttributePath = { kind: 'malformed' };
 export function resolveAttribute(type: ResourceType, text: string): AttributePath {
   if (!text.includes(':')) return resolveIn(type, type.core, text);
   const lower = text.toLowerCase();
+  // Longest URN first; `key` is the URN in lower case.
   for (const section of type.byUrn) {
     if (!lower.startsWith(section.key)) continue;
     if (text.length === section.urn.length) return { kind: 'section', section };

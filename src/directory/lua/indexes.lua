@@ -1,5 +1,5 @@
 -- Adds and removes index entries of resources, and finds the holder of a value. An entry is [family, value] (entries.lua). The
--- id of the holder is stored under the value; in a family of LOOKUPS several ids may be, joined by commas.
+-- id of the holder is stored under the value; in a family of LOOKUPS a value may have several ids, joined by commas.
 -- NEEDS keys (key), entries (family_of, LOOKUPS)
 
 -- Returns family and holder of the first entry that another resource holds; nothing if there is none.
@@ -12,7 +12,7 @@ local function holder_of_another(entries, id)
   end
 end
 
--- Returns comma-separated ids without one id.
+-- Returns comma-separated ids without one id: keeps the comma before it, drops it and the comma after it.
 local function without(joined_ids, id)
   local enclosed = ',' .. joined_ids .. ','
   local from, to = string.find(enclosed, ',' .. id .. ',', 1, true)
@@ -33,7 +33,7 @@ local function add_lookup(family, value, id)
   redis.call('HSET', key(family), value, redis.call('HGET', key(family), value) .. ',' .. id)
 end
 
--- Removes the index entries of a resource.
+-- Removes the index entries of a resource, whose unique values it holds: they are removed without a look at the holder.
 local function drop_entries(entries, id)
   for _, entry in ipairs(entries) do
     local family, value = family_of(entry), entry[2]

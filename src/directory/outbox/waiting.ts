@@ -1,6 +1,6 @@
-// Lists the resources that are not applied at a target yet, in the order of their syncs: first those in the queue or with a
-// worker, then those that wait in the outbox. Resources that wait for a held change of another one, or for a refused group, are left
-// out: no worker can apply them before an operator acts.
+// Lists the resources that wait for a sync at a target, in the order of their syncs: first those in the queue or with a worker,
+// then those that wait in the outbox. Resources that wait for an operator are left out, because no worker can apply them before the
+// operator acts: those behind a held change of another resource, and users behind a refused group.
 import { BEHIND_HELD_SCORE, type Ref } from '../records.ts';
 import { toMarkState, type MarkState } from './resource-status.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
@@ -20,8 +20,9 @@ export async function readWaiting(
 ): Promise<WaitingResource[]> {
   const key = (family: string): string => keys.key(family, target);
   /**
-   * Returns up to `count` refs from position `from` on, without those that wait for a held change of another resource or for a
-   * refused group. Only scores of `dirty` reach BEHIND_HELD_SCORE: those of `inflight` are times in milliseconds.
+   * Returns up to `count` refs from position `from` on, without those that wait for an operator: behind a held change and behind a
+   * refused group, scores are BEHIND_HELD_SCORE or more. Only scores of `dirty` reach it: those of `inflight` are times in
+   * milliseconds.
    */
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
     count <= 0
@@ -35,12 +36,13 @@ export async function readWaiting(
           count,
         )) as Ref[]);
   const underWay = await range('inflight', offset, limit);
-  // Number of resources in `inflight` before the first one of `dirty` on this page.
+  // Number of resources in `inflight` before the first one of `dirty` on this page. A full page reads none of `dirty`.
   const before = underWay.length > 0 ? offset + underWay.length : await redis.zcard(key('inflight'));
   const later = await range('dirty', Math.max(0, offset - before), limit - underWay.length);
   // A resource that was changed during its sync is in both lists, and is shown in the first.
   const inBoth = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
-  // The end of its sync, or the way to the queue, may move a resource between the two reads.
+  // The end of its sync, or the way to the queue, may move a resource between the two reads, so that both find it: the Set keeps
+  // the first.
   const refs = [...new Set([...underWay, ...later.filter((_, index) => inBoth[index] === null)])];
   if (refs.length === 0) return [];
   const [marks, scores, deliveries] = await Promise.all([

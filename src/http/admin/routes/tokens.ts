@@ -73,7 +73,9 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     refuses: { 404: 'There is no such connection or token.', 409: 'The token is in the settings.' },
     handle: async (call) => {
       const { connection = '', name = '' } = call.params;
-      const outcome = await revokeToken(tokensIn(context, connection), name, actor(call.query, call));
+      // A DELETE has no body, so the operator's fields are in its query.
+      const by = actor(call.query, call);
+      const outcome = await revokeToken(tokensIn(context, connection), name, by);
       if (outcome === 'in settings')
         throw new Problem(409, `${name} is a token in the settings of ${connection}: remove it there.`);
       if (outcome === 'unknown')
