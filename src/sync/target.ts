@@ -148,7 +148,7 @@ export function createTarget(
       onCall?.(call);
     },
   });
-  const catalogue = createCatalogue({ client, clock }, mapping.types);
+  const catalogue = createCatalogue({ client, clock, key: () => settings.token }, mapping.types);
   return {
     name,
     policy: settings,

@@ -27,7 +27,9 @@ export interface Catalogue {
   faults(signal: AbortSignal): Promise<DefinitionFaults>;
   /** Returns the userName of the API key's owner in lower case; the bridge never changes this account. */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
-  /** Returns the key's owner as `keyOwner` if it is known, otherwise starts a read and returns undefined. */
+  /** Reads the key's owner unless it is known or a read has just failed. An error of the platform leaves the owner unknown. */
+  seeKeyOwner(call: CallOptions): Promise<void>;
+  /** Returns the key's owner as `keyOwner` if it was read; undefined otherwise. */
   knownKeyOwner(): string | undefined;
   /** Returns whether the API key belongs to an active administrator; false when unknown. */
   isOwnedByAdministrator(call: CallOptions): Promise<boolean>;
@@ -44,9 +46,12 @@ const CONFLICT_KEEP_MS = 1000;
 /** Interval between reads of the key's owner after a failure. */
 const ASK_AGAIN_MS = 30_000;
 
-/** Creates the cache of one target for its attribute definitions and the owner of its API key; nothing is read yet. @param types of the mapped attributes, by name */
+/**
+ * Creates the cache of one target for its attribute definitions and the owner of its API key; nothing is read yet.
+ * @param types of the mapped attributes, by name
+ */
 export function createCatalogue(
-  deps: { client: PlatformClient; clock: Clock },
+  deps: { client: PlatformClient; clock: Clock; key: () => string },
   types: Record<string, UserAttributeType>,
 ): Catalogue {
   const { client, clock } = deps;
@@ -57,6 +62,18 @@ export function createCatalogue(
   let failedAt = Number.NEGATIVE_INFINITY;
   /** Time of the last answer that the key has no owner. */
   let absentAt: number | undefined;
+  /** The key that the variables above are about. */
+  let key = deps.key();
+
+  /** Discards what is known of the owner when the key was replaced, because the new key may belong to another account. */
+  function forgetFormerKey(): void {
+    if (deps.key() === key) return;
+    key = deps.key();
+    owner = undefined;
+    ownerName = undefined;
+    failedAt = Number.NEGATIVE_INFINITY;
+    absentAt = undefined;
+  }
 
   /** Reads the definitions, and creates those that are missing. */
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
@@ -94,16 +111,20 @@ export function createCatalogue(
 
   /** Returns the account of the API key, read once; undefined: the key has none. */
   function ownAccount(call: CallOptions): Promise<ConsoleUser | undefined> {
+    forgetFormerKey();
     if (absentAt !== undefined && clock.now() - absentAt > KEEP_MS) {
       owner = undefined;
       absentAt = undefined;
     }
-    owner ??= client.accounts.me(call).then(
+    if (owner) return owner;
+    const asked = key;
+    owner = client.accounts.me(call).then(
       (account) => {
-        ownerName = account.username.toLowerCase();
+        if (key === asked) ownerName = account.username.toLowerCase();
         return account;
       },
       (error: unknown) => {
+        if (key !== asked) throw error;
         // The tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same answer for a while, so
         // the endpoint is asked again after KEEP_MS.
         const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
@@ -121,7 +142,16 @@ export function createCatalogue(
 
   const keyOwner = async (signal: AbortSignal): Promise<string | undefined> =>
     (await ownAccount({ signal }))?.username.toLowerCase();
-  const hasJustFailed = (): boolean => clock.now() - failedAt < ASK_AGAIN_MS;
+
+  /** As `ownAccount`, and undefined also where the platform has just failed to tell it. */
+  async function seenAccount(call: CallOptions): Promise<ConsoleUser | undefined> {
+    forgetFormerKey();
+    if (!owner && clock.now() - failedAt < ASK_AGAIN_MS) return undefined;
+    return ownAccount(call).catch((error: unknown) => {
+      if (error instanceof PlatformError) return undefined;
+      throw error;
+    });
+  }
 
   return {
     definitions: (signal) => {
@@ -161,16 +191,13 @@ export function createCatalogue(
       return { missing, conflicts, conflictIds, ids };
     },
     keyOwner,
+    seeKeyOwner: async (call) => void (await seenAccount(call)),
     knownKeyOwner: () => {
-      if (!owner && !hasJustFailed()) keyOwner(new AbortController().signal).catch(() => undefined);
+      forgetFormerKey();
       return ownerName;
     },
     isOwnedByAdministrator: async (call) => {
-      if (!owner && hasJustFailed()) return false;
-      const account = await ownAccount(call).catch((error: unknown) => {
-        if (error instanceof PlatformError) return undefined;
-        throw error;
-      });
+      const account = await seenAccount(call);
       return account?.isAdmin === true && account.isDeactivated !== true;
     },
     refresh: () => {

@@ -31,6 +31,8 @@ import { removal } from '../names/succession.ts';
 import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
 import { depart } from './depart-user.ts';
 
+/** Longest time that the sync of a linked account waits for the owner of the API key. */
+const OWNER_TIMEOUT_MS = 2000;
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
 
@@ -38,6 +40,11 @@ const RESTARTS = 2;
 export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { record } = work;
+  if (record?.damaged) return recordDamaged(context);
+  // The key's owner must be known before an account is adopted or created. A linked account does not wait for a platform that
+  // fails to tell the owner: the person may have left.
+  if (record && link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
+  else await target.catalogue.seeKeyOwner({ ...context.call, timeoutMs: OWNER_TIMEOUT_MS });
   if (!record) {
     if (isRecordLost(work)) return recordLost(context);
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
@@ -45,11 +52,8 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
     endProtection(link);
     return depart(context);
   }
-  if (record.damaged) return recordDamaged(context);
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
-  // The key's owner must be known before an account is adopted or created; for a leaver the gate asks.
-  if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, String(desired.core.userName));
   if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
   endProtection(link);

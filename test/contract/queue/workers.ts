@@ -119,7 +119,7 @@ export async function openFixture(
       missing,
       recentExternalIds,
       lacks: { externalIdFilter: false, combinedPatchUntil: 0, userList: false },
-      catalogue: createCatalogue({ client, clock }, mapping.types),
+      catalogue: createCatalogue({ client, clock, key: () => 'key' }, mapping.types),
       administrators: createAdministrators(clock),
     };
   };

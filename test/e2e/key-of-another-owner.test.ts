@@ -1,0 +1,59 @@
+// Tests that the owner of a new API key is protected from the first sync on, although the account was linked before.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const OWNER = 'owner@acme.example';
+const LATER = 'later@acme.example';
+const OTHER = 'other@acme.example';
+
+let place: Place;
+const ids = new Map<string, string>();
+const keys = new Map<string, string>();
+beforeAll(async () => {
+  const people = [OWNER, LATER, OTHER];
+  place = await openPlace({
+    before: (platform) =>
+      platform.control('POST', '/fixtures', {
+        users: people.map((userName) => ({ userName, isAdmin: true })),
+      }),
+  });
+  for (const owner of [OWNER, LATER]) {
+    const made = await place.platform.control('POST', '/fixtures', { apiKeys: [{ name: owner, owner }] });
+    keys.set(owner, (made as { apiKeys: { key: string }[] }).apiKeys[0]?.key ?? '');
+  }
+  for (const name of people) ids.set(name, await place.idp.createUser(name));
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const leave = (name: string) =>
+  place.idp.patch(`/Users/${ids.get(name)}`, { op: 'replace', path: 'active', value: false });
+const isActive = async (name: string) => (await place.platform.user(name))?.active;
+const keyFile = () => join(place.commands.folder, 'key');
+
+test('the first sync after a restart with the key of another account does not deactivate that account', async () => {
+  writeFileSync(keyFile(), keys.get(OWNER) ?? '', { mode: 0o600 });
+  await place.change(({ targets: { main } }) => {
+    main.token = `\${file:${keyFile()}}`;
+  });
+  await leave(OWNER);
+  await place.idle();
+  expect(await isActive(OWNER)).toBe(true);
+  const explained = await place.commands.run('explain', OWNER, '--json');
+  expect(explained.json).toMatchObject([
+    { summary: expect.stringMatching(/owner of the platform key.*so it stays active although the person/) },
+  ]);
+}, 30_000);
+
+test('a key of another account that replaces the file of the key protects that account without a restart', async () => {
+  writeFileSync(keyFile(), keys.get(LATER) ?? '');
+  // The service reads the file every two seconds.
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await leave(LATER);
+  await place.idle();
+  expect(await isActive(LATER)).toBe(true);
+  await leave(OTHER);
+  await place.idle();
+  expect(await isActive(OTHER)).toBe(false);
+}, 30_000);
