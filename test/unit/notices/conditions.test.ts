@@ -61,13 +61,20 @@ describe('conditions of a bridge', () => {
     ]);
   });
 
-  test('tokens that have expired and tokens that will expire are two conditions to notify of, and the grade of the second is minus the warning limit in days that its first token has reached', () => {
+  describe('one token has expired, one expires in 2 days and one in 20', () => {
     const expiresAt = [NOW - 1, NOW + 2 * DAY, NOW + 20 * DAY, NOW + 40 * DAY, null];
     const tokens = conditionsOf(facts({}, { tokens: [{ connection: 'default', expiresAt }] }));
-    expect(tokens).toMatchObject([
-      { about: 'tokens', reason: 'expired', count: 1, target: null },
-      { about: 'tokens', reason: 'soon', count: 2, grade: -7 },
-    ]);
+
+    test('expired tokens and tokens that expire within 30 days are two conditions', () => {
+      expect(tokens).toMatchObject([
+        { about: 'tokens', reason: 'expired', count: 1, target: null },
+        { about: 'tokens', reason: 'soon', count: 2 },
+      ]);
+    });
+
+    test('the condition of those that expire has the grade -7, by the first of them: -30, -7 or -1 for the limits in days', () => {
+      expect(tokens[1]).toMatchObject({ grade: -7 });
+    });
   });
 });
 
