@@ -29,6 +29,8 @@ export interface PageParts {
   /** Title of the memberships. */
   groups: string;
   memberships: string[];
+  /** Number of pending members that `memberships` leaves out. */
+  hiddenMembers: number;
   timeline: string[];
 }
 
@@ -45,6 +47,7 @@ export function pagePartsOf(found: Explanation, { all }: { all: boolean }): Page
     values: byState(found.values, 'equal').map(valueLine),
     groups: kind === 'User' ? 'Groups' : membersTitle(found),
     memberships: membershipLines(byState(found.memberships, 'applied'), found, all),
+    hiddenMembers: hiddenMembersOf(found),
     timeline: timelineLines(found),
   };
 }
@@ -162,6 +165,12 @@ const membershipLines = (
     const isRepeated = !all && because === memberships[index - 1]?.because;
     return `${MEMBERSHIP_SIGNS[state]} ${name}${isCauseLeftOut ? '' : ` (${isRepeated ? 'as above' : because})`}`;
   });
+
+/** An explanation describes only the first pending members of a group, and counts all. */
+function hiddenMembersOf({ members, memberships }: Explanation): number {
+  const described = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove').length;
+  return members ? Math.max(0, members.toAdd + members.toRemove - described) : 0;
+}
 
 const membersTitle = ({ members }: Explanation): string =>
   members

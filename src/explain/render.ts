@@ -64,7 +64,8 @@ export const renderExplanations = (all: Explanation[], options: { all: boolean }
   });
 
 function everything(parts: PageParts): string[] {
-  const { head, summary, reasons, stored, link, values, groups, memberships, timeline } = parts;
+  const { head, summary, reasons, stored, link, values, groups, memberships, hiddenMembers, timeline } =
+    parts;
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
   return [
@@ -75,7 +76,7 @@ function everything(parts: PageParts): string[] {
     stored,
     link,
     ...section(VALUES, values),
-    ...section(groups, memberships),
+    ...section(groups, someRows({ rows: memberships, hidden: hiddenMembers }, Infinity)),
     ...section(TIMELINE, timeline),
   ];
 }
@@ -110,7 +111,7 @@ function page(
     })
     .filter(({ isShown }) => isShown);
   const titles = (1 + gap.length) * sections.length;
-  const rowCount = sections.reduce((sum, { rows }) => sum + rows.length, 0);
+  const rowCount = sections.reduce((sum, section) => sum + linesOf(section), 0);
   const whole = topOf(parts, found, { short, gap, earlier, limits: UNLIMITED });
   // One line more is for the names of the options that show everything.
   const isRoomy =
@@ -118,19 +119,20 @@ function page(
   const cut = (reasons: number) =>
     topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room, reasons } });
   // The reasons have the advice, so they take lines of the lists: the timeline is cut before the reasons are.
-  const least = sections.reduce((sum, { rows }) => sum + Math.min(rows.length, LEAST_ROWS), 0);
+  const least = sections.reduce((sum, section) => sum + Math.min(linesOf(section), LEAST_ROWS), 0);
   // Without a reason in full, one line of the top counts the reasons.
   const left = room.page - titles - 1 - least - (cut(0).lines.length - 1);
   const top = isRoomy ? whole : cut(Math.max(room.reasons, left));
-  const shares = sharesOf(
-    sections.map(({ rows }) => rows.length),
-    room.page - top.lines.length - titles - 1,
-  );
-  const isWhole = top.isWhole && sections.every(({ rows }, at) => fits(rows.map(short), shares[at] ?? 0));
-  const lists = sections.flatMap(({ title, rows, newestLast }, at) => [
+  const shares = sharesOf(sections.map(linesOf), room.page - top.lines.length - titles - 1);
+  const isWhole =
+    top.isWhole &&
+    sections.every(
+      (section, at) => linesOf(section) <= (shares[at] ?? 0) && section.rows.every((row) => fits(short(row))),
+    );
+  const lists = sections.flatMap((section, at) => [
     ...gap,
-    title,
-    ...someRows(rows, shares[at] ?? 0, newestLast).map((row) => toLine(short(row))),
+    section.title,
+    ...someRows(section, shares[at] ?? 0).map((row) => toLine(short(row))),
   ]);
   const more = room === ALONE ? '' : `More: --target ${found.target}. `;
   return [...top.lines, ...lists, ...(isWhole ? [] : [`${more}Everything: --all, or --json.`])];
@@ -179,16 +181,32 @@ function withoutMiddle(text: string, most: number, indent: string): { lines: str
   return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
 }
 
-const sectionsOf = ({ values, groups, memberships, timeline }: PageParts) => [
-  { title: VALUES, rows: values, newestLast: false },
-  { title: groups, rows: memberships, newestLast: false },
+/** Rows of a list. */
+interface Rows {
+  rows: string[];
+  /** Number of rows that the list has besides, and that are only counted. */
+  hidden?: number;
+  newestLast?: boolean;
+}
+
+const sectionsOf = ({
+  values,
+  groups,
+  memberships,
+  hiddenMembers,
+  timeline,
+}: PageParts): (Rows & { title: string })[] => [
+  { title: VALUES, rows: values },
+  { title: groups, rows: memberships, hidden: hiddenMembers },
   { title: TIMELINE, rows: timeline, newestLast: true },
 ];
 
+/** Returns the number of lines that show the rows, and the number of the hidden ones. */
+const linesOf = ({ rows, hidden = 0 }: Rows): number => rows.length + (hidden > 0 ? 1 : 0);
+
 const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);
 
-const fits = (rows: string[], lines: number): boolean =>
-  rows.length <= lines && rows.every((row) => toLine(row) === `  ${row}`);
+const fits = (row: string): boolean => toLine(row) === `  ${row}`;
 
 /** Divides `lines` between lists of the given lengths, one line in turn. A short list gets its length, the others share the rest. */
 function sharesOf(lengths: number[], lines: number): number[] {
@@ -204,11 +222,12 @@ function sharesOf(lengths: number[], lines: number): number[] {
 }
 
 /** Returns at most `most` rows; if rows are left out, one of them counts these: the first with `newestLast`, else the last. */
-function someRows(rows: string[], most: number, newestLast: boolean): string[] {
-  if (rows.length <= most) return rows;
+function someRows({ rows, hidden = 0, newestLast = false }: Rows, most: number): string[] {
+  const moreText = (shown: number): string => `… and ${rows.length - shown + hidden} more`;
+  if (linesOf({ rows, hidden }) <= most) return hidden > 0 ? [...rows, moreText(rows.length)] : rows;
   if (most === 0) return [];
+  if (!newestLast) return [...rows.slice(0, most - 1), moreText(most - 1)];
   const left = rows.length - most + 1;
-  if (!newestLast) return [...rows.slice(0, most - 1), `… and ${left} more`];
   // Only the timeline has the newest row last, and its rows begin with their time.
   return [`… ${left} earlier, since ${rows[0]?.split(' ', 1)[0] ?? ''}`, ...rows.slice(left)];
 }

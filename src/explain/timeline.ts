@@ -4,13 +4,17 @@ import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
 import { STATUS_WORDS } from '../ops/log/provisioning-record.ts';
 import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import type { Explanation } from './explanation.ts';
+import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';
 
-type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
+type Facts = Pick<
+  Explanation,
+  'kind' | 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'
+>;
 type Event = Explanation['timeline'][number];
 
 /** Returns the events, oldest first. An applied change has two events: when it was accepted, and when it was written. */
-export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restored }: Facts): Event[] {
+export function toTimeline({ kind, stored, deletedAt, mark, lastReconcile, log, restored }: Facts): Event[] {
   const events: Event[] = [];
   if (stored) events.push({ at: stored.created, event: 'stored', text: 'pushed for the first time' });
   if (stored && stored.version > 1)
@@ -38,7 +42,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
     events.push({
       at: isoTime(entry.at),
       event: entry.status === 'success' ? 'applied' : 'noted',
-      text: textOf(entry),
+      text: textOf(entry, kind),
     });
   }
   if (mark)
@@ -97,11 +101,21 @@ const WORDS: Record<LocatedEntry['action'], string> = {
   none: '',
 };
 
+/** Words for what happened to members, in the timeline of their group. */
+const MEMBER_WORDS: Partial<typeof WORDS> = { addMembers: 'added', removeMembers: 'taken out' };
+
 /** Returns a log entry in words: for a success the action and its values, else the status and the message. */
-function textOf({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
-  // An entry of a group about its members is also in the timeline of each member, so the text names the group.
+function textOf(
+  { action, status, name, ref, changes, members, message, attempt }: LocatedEntry,
+  kind: Explanation['kind'],
+): string {
+  // An entry of a group about its members is in the timelines of the group and of each member.
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
-  const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
+  const memberWord = isGroupsEntry && kind === 'Group' ? MEMBER_WORDS[action] : undefined;
+  const what =
+    memberWord === undefined
+      ? WORDS[action] + (isGroupsEntry ? ` ${name}` : '')
+      : `${counted(members?.length ?? 0, 'member')} ${memberWord}`;
   if (status !== 'success')
     return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${withoutGuardHolds(message ?? '')}`;
   // A created account has all its values, which are not listed.

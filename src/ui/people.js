@@ -85,7 +85,12 @@ export async function person({ id, redraw, signal }) {
 /** Shows the explanation at one target. @param isRead whether the platform was asked for it, not only Redis */
 function card(each, redraw, isRead) {
   const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships } = each;
-  const { timeline, isLogCut } = each;
+  const { timeline, isLogCut, members } = each;
+  const shown = memberships.slice(0, MOST_MEMBERSHIPS);
+  // Of a group the answer has only the first pending members, and the numbers of all.
+  const pending = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove').length;
+  const undescribed = members ? Math.max(0, members.toAdd + members.toRemove - pending) : 0;
+  const left = memberships.length - shown.length + undescribed;
   return h(
     'section',
     { class: 'card', 'aria-label': `${name} at ${target}` },
@@ -116,9 +121,8 @@ function card(each, redraw, isRead) {
     ],
     memberships.length > 0 && [
       h('h3', {}, kind === 'User' ? 'Groups' : 'Members not equal yet'),
-      byCause(memberships.slice(0, MOST_MEMBERSHIPS)).map(membershipsOfCause),
-      memberships.length > MOST_MEMBERSHIPS &&
-        h('p', { class: 'soft' }, `… and ${count(memberships.length - MOST_MEMBERSHIPS, 'more', 'more')}`),
+      byCause(shown).map(membershipsOfCause),
+      left > 0 && h('p', { class: 'soft' }, `… and ${count(left, 'more', 'more')}`),
     ],
     h('h3', {}, 'Timeline'),
     h(

@@ -127,3 +127,20 @@ test('more than 100 accounts that nobody pushed are members of a group → plan 
   expect(text.match(/not read, as one of more than 100: nothing is written if/g)).toHaveLength(2);
   expect(await accountReads()).toBe(100);
 }, 120_000);
+
+test('explain of a group with 104 pending members counts those that it does not list, and its timeline counts those that were added', async () => {
+  const ids = await open({}, 104);
+  await place.idle();
+  await outcome('hold', '--by', 'olga');
+  await place.idp.createGroup('crew', ids);
+  const listed = (text: string): number => text.match(/ \+ p\d+@/g)?.length ?? 0;
+  for (const options of [[], ['--all']]) {
+    const [, text] = await outcome('explain', 'crew', ...options);
+    expect(text).toContain('(104 desired, 104 to add, 0 to remove)');
+    expect(text).toContain(`… and ${104 - listed(text)} more`);
+  }
+  await outcome('release', '--by', 'olga');
+  await place.idle();
+  const [, text] = await outcome('explain', 'crew');
+  expect(text).toContain('applied 104 members added');
+}, 60_000);
