@@ -74,6 +74,8 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   if (administrator !== 'last') return permission;
   gate.isLastAdministrator = true;
   if (!isAllowed) return permission;
+  // The sync before held it already, so an approval has ended without a write.
+  if (link.condition?.reason === 'LastAdministrator') gate.isHeldAgain = true;
   const item = { kind: 'deactivate', ref: work.ref } as const;
   const held = await outbox.guardStore.holdBack(item, target.policy.guard.windowMs);
   gate.refused.push({ item, permission: held === 'rejected' ? held : 'held' });

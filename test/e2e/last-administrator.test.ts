@@ -169,10 +169,28 @@ test('when the only two administrators are deactivated at the same time, at leas
   expect(open).toContain(true);
 }, 30_000);
 
-test('after another user became administrator, an approval deactivates the held one', async () => {
+const lastAdministrator = async () =>
+  (await json('exceptions')).find(({ reason }: { reason: string }) => reason === 'LastAdministrator');
+
+test('a deactivation that is held anew after an approval is logged as held anew', async () => {
+  const { name } = await lastAdministrator();
+  await approve();
+  await untilSynced();
+  const { text } = await commands.run('log', '--status', 'held', '--resource', name, '--limit', '1');
+  expect(text).toContain('anew: an earlier approval or hold ended before the change was written');
+}, 30_000);
+
+test('a held deactivation keeps its time as an exception when another user becomes administrator', async () => {
+  const { ref, since } = await lastAdministrator();
   await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'third@acme.example', isAdmin: true }],
   });
+  await commands.run('reconcile', '--yes');
+  await untilSynced();
+  expect(await json('exceptions')).toContainEqual(expect.objectContaining({ ref, reason: 'Held', since }));
+}, 30_000);
+
+test('after another user became administrator, an approval deactivates the held one', async () => {
   expect(await json('approvals', 'list')).not.toEqual([]);
   await approve();
   await eventually('nobody else stays', async () => !(await isActive(ADMIN)));
