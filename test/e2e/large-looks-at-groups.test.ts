@@ -142,5 +142,6 @@ test('explain of a group with 104 pending members counts those that it does not 
   await outcome('release', '--by', 'olga');
   await place.idle();
   const [, text] = await outcome('explain', 'crew');
-  expect(text).toContain('applied 104 members added');
+  expect(text).toContain('applied 100 members added');
+  expect(text).toContain('applied 4 members added');
 }, 60_000);
