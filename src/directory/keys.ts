@@ -22,7 +22,7 @@
  * | sequence | string | one counter for order, generations, deliveries and fences |
  * | marks:<t> | hash | ref → dirty mark: `generation since request` |
  * | accepted:<t> | zset | refs that were handed to the queue, by the `since` of their marks; the lag of the target is the age of the oldest in `accepted` or `dirty` |
- * | dirty:<t> | zset | refs to be handed to the queue, by priority and due time; behind all priorities those that wait for a held change of another resource |
+ * | dirty:<t> | zset | refs to be handed to the queue, by priority and due time; behind all priorities those that wait for a held change of another resource or for a refused group |
  * | inflight:<t> | zset | ref by the time at which its job or its worker counts as lost |
  * | deliveries:<t> | hash | ref → `deliveryId priority` of the job that waits in the queue, `- priority` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
@@ -41,7 +41,7 @@
  * | definitions:<t> | hash | attribute of a type that no list of the platform shows → id of its definition; '' while values are lost, because the definition was deleted (known-definitions.ts) |
  * | renamed:<t> | hash | very large group with a new name → cursor of the members that are still to be marked (lua/renamed.lua) |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
- * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-), and removals that are not written, because they were rejected or the user is protected (r), and removals that were written and not seen yet (u); a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |
+ * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-), and removals that are not written, because they or the deactivation of their deleted user were rejected, or the user is protected (r), and removals that were written and not seen yet (u); a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |
  * | unmanagedNames:<t> | zset | `@<platform id> userName` of unmanaged members whose removal was judged or written, by time; for a month (unmanaged-names.ts) |
  * | unsentMembers:<t>:<group> | set | users whose addition to the group was never sent, or was refused: it is pending, and if the source removes them again, nothing is written (lua/pending_groups.lua); or the policy `create-only` left it out |
  * | takenOutMembers:<t>:<group> | set | users whose addition to the group is pending because a comparison found that somebody took the user out at the platform (apply_drift.lua) |
@@ -92,6 +92,8 @@
  * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; `<t>.<print>` as for `paused`; base `target.<t>` |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |
  * | noticesLease:<channel> | string | the process that sends to the channel; base `bridge.notices` |
+ * | session:<digest> | string | session of a person who is signed in to the operators' page (sessions.ts); base `bridge.sessions` |
+ * | operations, operation:<id>, operationResult:<id>, operationCancel:<id> | zset, string, string, string | ids of long operations of the admin API by start; state, result, and reason of the cancellation of one of them (operations.ts); base `bridge.operations` |
  */
 export interface Keyspace {
   /** Common start of all keys of the connection, with the hash tag. */

@@ -24,7 +24,7 @@ const MOMENTARY = keysOf(
   // Marks, the queue and leases.
   ...['accepted:.*', 'deliveries:.*', 'dirty:.*', 'hold:.*', 'inflight:.*', 'lease:.*', 'marks:.*', 'run:.*'],
   ...['heirs:.*', 'readding:.*', 'renamed:.*', 'takenOutMembers:.*', 'unsentMembers:.*'],
-  // Findings of the guard and of a run, which the next run makes again.
+  // First approvals, which are given again; and findings of the guard and of a run, which the next run makes again.
   ...[
     'guardFirst:.*',
     'guardWaiting:.*',
@@ -44,7 +44,7 @@ const MOMENTARY = keysOf(
     'proofTurn',
     'rebuilding',
   ],
-  // Events, and the state of readers of the logs.
+  // Events, orders to forget a person, and what checks and readers of the logs keep.
   ...['actsFirst', 'eventCounts', 'events\\w*', 'forgetting', 'logChecks', 'logFirst:.*', 'logReaders'],
 );
 /** A backup writes the records first, apart from all other keys (`dump` of archive.ts). */
@@ -84,7 +84,7 @@ export function logFamiliesOf(key: string): { chain: string; personal: string } 
 /** Returns whether a key is dumped together with its log. */
 export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal)(:[^:]+)?$/.test(key);
 
-/** Returns whether a key is left out of a backup, or is written in lines of records. A restore skips any other line with such a key. */
+/** Returns whether a key is momentary, or is written in lines of records. A restore skips a `plain` line with such a key. */
 export const isLeftOut = (key: string): boolean => MOMENTARY.test(key) || RECORDS.test(key);
 
 /**

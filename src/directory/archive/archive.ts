@@ -17,7 +17,7 @@ export interface ArchiveLine {
     | 'links'
     | 'pendingMembers'
     | 'plain';
-  /** Id of the group whose members the line has; of the family `order`, the order of lists: `User` or `Group`. */
+  /** Id of the group whose members the line has; of the family `order` the kind of the resources, `User` or `Group`. */
   id?: string;
   target?: string;
   /** Only of the family `plain`: the key without the base. */
@@ -126,7 +126,7 @@ export function createArchive(deps: StoreDeps) {
     return true;
   }
 
-  /** Deletes all data of the connection except holds, the audit log and, unless `tokens` is set, inbound tokens. */
+  /** Deletes all data of the connection except holds, `dataSeen`, the audit log and, unless `tokens` is set, inbound tokens. */
   async function clear({ tokens }: { tokens: boolean }): Promise<void> {
     const stays = (name: string): boolean =>
       /^(hold:|dataSeen$|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
@@ -197,7 +197,10 @@ function placeOf(family: string, rest: string[]): Omit<ArchiveLine, 'items'> | u
   }
 }
 
-/** Yields the content of one key in portions, so that a large key is never whole in memory. */
+/**
+ * Yields the content of one key: a hash, a set or a sorted set in portions, so that it is never whole in memory; a string or a list
+ * as one portion.
+ */
 async function* portions(redis: Redis, key: string, type: string): AsyncGenerator<unknown[]> {
   if (type === 'string') {
     const value = await redis.get(key);

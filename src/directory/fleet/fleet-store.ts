@@ -122,7 +122,7 @@ export function createFleetStore(
     await redis.set(keys.key('emptied'), after, 'EX', EMPTIED_S);
   }
 
-  /** Returns the fleet; a silent process is left out when another one has taken its place. */
+  /** Returns the fleet; a silent process is left out after FORGET_MS, or when another one has taken its place. */
   async function read(): Promise<FleetView> {
     // `''` for `versionsSince` or `settingsSince`: the processes do not differ; for `emptied`: Redis did not come back empty.
     const [now, processes, lastBeats, versionsSince, settingsSince, emptied] = await scripts.values(

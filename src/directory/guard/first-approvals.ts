@@ -12,7 +12,10 @@ import {
   type HeldChanges,
 } from './held-changes.ts';
 
-/** The person who approves. `identity` distinguishes two callers, even if they give the same name. */
+/**
+ * The person who approves. `identity` is that of the caller: a caller who gives another name (`by`) is still the same person
+ * (`isSamePerson`).
+ */
 export interface Approver {
   by: string;
   identity: string;
@@ -51,7 +54,8 @@ export interface FirstApproval extends Approver {
 }
 
 /**
- * A first approval as it is stored: hash field and record. guard_decide.lua compares the record, to notice a change of it.
+ * A first approval with its field in the hash `guardFirst` and its stored text. guard_decide.lua compares the text, to notice a
+ * change of the first approval.
  */
 export type StoredFirstApproval = FirstApproval & {
   field: string;

@@ -44,7 +44,7 @@ const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind
 const EXPIRY_MS = 72 * 3_600_000;
 /** Changes per script call, because a script blocks Redis. */
 const HOLD_PORTION = 250;
-/** Changes that are looked up at once. */
+/** Largest number of changes or users whose states are read together. */
 const LOOK_PORTION = 1000;
 const SCAN_COUNT = 1000;
 
@@ -98,7 +98,10 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
     return found.map(toPermission);
   }
 
-  /** Holds the changes of a plan that exceed the limit, except approved ones, before their resources are marked. */
+  /**
+   * Holds the changes of a plan that exceed the limit, before their resources are marked. Changes that were approved, rejected, or
+   * allowed within the window keep their verdict.
+   */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const args = { allowances: NOTHING_ALLOWED, windowMs };
     const verdicts = await readInPortions(items, HOLD_PORTION, (portion) => judge(portion, args));
@@ -154,11 +157,12 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
     });
 
   /**
-   * Called at the end of a complete sync. All items of the ref except the refused ones were applied, or are not desired any
-   * more, so their approvals and holds are removed.
+   * Called at the end of a complete sync. All items of the ref except the refused and postponed ones were applied, or are not
+   * desired any more, so their holds, approvals and rejections are removed. A rejected removal of a member stays until the source
+   * adds the member again.
    * @param refused changes that the guard held or that an operator rejected
-   * @param options `isGone`: the resource is gone at the source and at the platform, so its rejections are removed too;
-   *   `postponed`: kinds of changes that this sync does not make yet; their items are kept
+   * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed
+   *   too; `postponed`: kinds of changes that this sync does not make yet; their items are kept
    * @returns number of removed items
    */
   async function endSync(
@@ -214,7 +218,7 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
     );
   }
 
-  /** Returns for each change whether it was rejected, is held, or was held under an approval that expired; undefined: neither. */
+  /** Returns for each change whether it was rejected, is held, or was held under an expired approval; undefined: none of these. */
   async function statesOf(items: Destruction[]): Promise<(GuardState | undefined)[]> {
     if (items.length === 0) return [];
     const [rejected, places, term] = await Promise.all([

@@ -50,7 +50,7 @@ for index, kind in ipairs(p.kinds) do
   end
   total = total + counts[index]
 end
--- Nothing of the rejection is left. Of held changes nothing is decided, and the reply has no number.
+-- No change is left in the list. Of a rejection the reply is 'unknown'; of held changes it is 'decided' without a number.
 if total == 0 then
   if p.source == 'guardRejected' then return { 'unknown' } end
   return { 'decided', counts }

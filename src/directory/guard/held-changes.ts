@@ -20,13 +20,13 @@ export interface ChangeList {
   serial: number;
   /** Last place of the list; changes that are held later are not part of it. */
   upTo: number;
-  /** Set if a decision was about only some changes of a list, which are then this list: their digest, as in the id. */
+  /** Digest of the changes, as in the id; set if this list has only the changes that a decision chose from a longer list. */
   part?: string;
   /** Numbers of the decisions that rejected the changes of the list; held changes have none. */
   numbers?: readonly number[];
 }
 
-/** The currently held changes, without the changes themselves. */
+/** Id, times and counts of the changes that are held under the newest approval. */
 export interface HeldChanges extends ChangeList {
   /** Id of exactly this list. */
   id: string;
@@ -72,7 +72,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     return { kinds: toKindCounts(found), total: total(found) };
   }
 
-  /** Returns the held changes, including those of an expired approval; undefined when there are none. */
+  /** Returns what is held under the newest approval, also if that has expired; undefined when no change is held under it. */
   async function open(): Promise<HeldChanges | undefined> {
     const [approval, term, ...last] = await Promise.all([
       redis.hgetall(keys.key('guardApproval', target)),

@@ -1,5 +1,5 @@
 -- Ends the hold of an operator, or the one because of another tenant. The hold may have been replaced since the caller read it,
--- so its holder is checked here. Relays are notified.
+-- so its holder is checked here. Relays are notified if the target is on hold no longer.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, tenant (true: the hold because of another tenant) }
 -- RETURN {"released"} | {"operator"}: the operator's hold that was kept beside is in force again | {"none"}: no such hold

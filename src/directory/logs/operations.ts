@@ -12,8 +12,9 @@ export interface OperationProgress {
   target: string | null;
   /** Name of the step that is running. */
   phase: string;
-  /** Number of finished items of this step, and of all its items. */
+  /** Number of finished items of this step. */
   done: number;
+  /** Number of all items of this step. */
   total: number;
 }
 
@@ -42,7 +43,7 @@ const MOST_OPERATIONS = 50;
 const KEEP_SECONDS = 86_400;
 /** Lifetime of a result: short, because it contains personal data. */
 const KEEP_RESULT_SECONDS = 3600;
-/** Bytes of a result that are read at once. */
+/** Bytes of a result that one command reads. */
 const RESULT_PIECE_BYTES = 262_144;
 
 export type OperationStore = ReturnType<typeof createOperationStore>;

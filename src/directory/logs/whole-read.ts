@@ -1,6 +1,6 @@
 // Counts the readers of whole logs. While there is one, no entry of a log is removed, so that the reader finds no gap in the
-import type { StoreDeps } from '../redis/scripts.ts';
 // hash chain (lua/log.lua).
+import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Longest time between two portions. A reader that was killed counts for this time. */
 const LONGEST_MS = 60_000;

@@ -14,7 +14,7 @@ local function is_open(target, ref)
   return has_account and not was_closed
 end
 
--- Counts a deactivation (`guardWaiting`), unless the account is closed or the guard counts the change in another list.
+-- Counts a deactivation (`guardWaiting`), unless the user has no open account, or the deactivation is held or approved.
 local function count_deactivation(target, ref)
   local of_kind = target .. ':deactivate'
   local function is_in(family) return redis.call('ZSCORE', key(family, of_kind), ref) end

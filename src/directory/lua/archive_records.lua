@@ -8,7 +8,7 @@ local function count_item(is_loaded)
   if is_loaded then loaded = loaded + 1 else dropped = dropped + 1 end
 end
 
--- Removes a record that a newer one replaces, with its index entries.
+-- Removes a record, which a newer one or a tombstone replaces, with its index entries.
 local function drop_record(family, id)
   local record = parse(redis.call('HGET', key(family), id))
   drop_entries(entries_of(record), id)

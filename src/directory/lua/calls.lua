@@ -15,8 +15,9 @@ local function run_call(run, at, count)
   return run()
 end
 
--- Runs all calls of a batch in order and returns one reply for each; a failed call does not affect the others. `run`: the body
--- of the script. ARGV has for each call the number of its texts, its arguments as JSON, and the texts.
+-- Runs all calls of a batch in order and returns one reply for each; a failed call does not affect the others. A server-wide error
+-- (errors.lua) ends the batch, and becomes the error of the whole command. `run`: the body of the script. ARGV has for each call
+-- the number of its texts, its arguments as JSON, and the texts.
 local function answer_each(run)
   local replies, at = {}, 1
   while at <= #ARGV do

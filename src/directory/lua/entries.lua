@@ -2,7 +2,8 @@
 -- has the id of the resource, the holder, under the value. A value has one holder, except in lookup families, whose values
 -- several users may share.
 
--- Short names of families in the records of users; `m` is a userName that is also an email address of the user.
+-- Short names of families in the records of users; `m` is a userName that is also an email address of the user: a look-up of an
+-- email address reads `userNames` too (directory.ts).
 local FAMILIES = { m = 'userNames', u = 'userNames', x = 'externalIds:User', e = 'emails' }
 -- Family of an externalId that another user has too.
 local SHARED = 'sharedExternalIds:User'

@@ -4,7 +4,7 @@
 -- Returns whether the resource was linked to this platform id, or may have it (`mayExist` and `tried` of link.ts; '' for an unknown
 -- id); if not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may
 -- exist, with its names: if the resource is deleted before it is linked again, its account has to be closed. With p.leaves, what a
--- create without answer may have made is left too. Reads p.targets and p.request.
+-- create without answer may have made is not looked for any more. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
   local text = redis.call('HGET', key('links', target), ref)
   local link = text and cjson.decode(text)

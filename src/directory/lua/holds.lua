@@ -7,9 +7,9 @@
 -- Number of leases that one command deletes: one command for many costs less than many commands.
 local LEASES_AT_ONCE = 1000
 
--- Holds a target. Returns false if it has a hold of the same kind already. There are two kinds: of reconcile runs (`by` is
--- 'reconcile'), and of operators and the service (`by` is the name of the holder). `replaces`: the hold takes the place of one of an
--- operator.
+-- Holds a target. There are two kinds of holds: of reconcile runs (`by` is 'reconcile'), and of operators and the service (`by` is
+-- the name of the holder). If the target has a hold of the same kind already, returns false and changes nothing; with `replaces`,
+-- the new hold takes the place of that hold.
 local function hold_target(target, by, note, replaces)
   local hold = key('hold', target)
   local order = { since = clock(), by = by, note = note }

@@ -1,8 +1,8 @@
--- Ends what the rejection of a closing keeps.
+-- Makes removals of a member pending again that a rejected deactivation of the user kept, when that rejection ends.
 -- NEEDS keys (key), pending_groups (set_removal), signs (KEPT_REMOVAL, TO_REMOVE)
 
--- Makes the removals of a user pending again that were kept with the account. Returns the refs of their groups. Removals that were
--- rejected themselves stay.
+-- Makes the removals of a user pending again that were kept with the account; removals that were rejected themselves stay. Returns
+-- the refs of the groups from which a removal is pending now.
 local function resume_removals(target, user)
   local signs, groups = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
   for index = 1, #signs, 2 do

@@ -31,9 +31,9 @@ local function is_undecided(target, user_ref)
   return has_guard_item or redis.call('HEXISTS', key('marks', target), user_ref) == 1
 end
 
--- Returns whether a group waits for the decision about the account of a member whose removal is pending. At most MOST_CHECKED
--- pending memberships are checked, CHECKED_AT_ONCE at a time. A group with more counts as waiting, because a sync of a group
--- that does not wait removes members.
+-- Returns whether a group waits for the decision about the account of a member whose removal is pending. About MOST_CHECKED pending
+-- memberships are checked, CHECKED_AT_ONCE in each HSCAN. A group with more counts as waiting: otherwise it would count as `stale`,
+-- and a run would mark it, although its sync removes members.
 local CHECKED_AT_ONCE, MOST_CHECKED = 500, 10000
 local function waits_for_account(target, group)
   local cursor, checked = '0', 0
@@ -88,7 +88,7 @@ local function is_writable(target, user, sign)
 end
 
 -- Returns whether a group without a mark has pending memberships that could be written, which means that its mark was lost.
--- At most MOST_SIGNS pending memberships are checked.
+-- One HSCAN reads about MOST_SIGNS pending memberships; the others are not checked.
 local MOST_SIGNS = 500
 local function is_left_behind(target, group)
   local _, signs = unpack(redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS))

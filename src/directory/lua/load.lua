@@ -14,7 +14,7 @@ local function end_load(target)
   redis.call('UNLINK', key('load', target), key('loadDone', target), key('loadSamples', target))
 end
 
--- Notes a resource whose mark was cleared as done; the load ends when at most LOAD_END marks are left. A new mark takes the
+-- Notes as done a resource whose mark was cleared; the load ends when at most LOAD_END marks are left. A new mark takes the
 -- resource out again (`schedule` in marks.lua), so that a resource with several syncs counts once, such as a group whose members
 -- come one by one.
 local function note_cleared(target, ref)

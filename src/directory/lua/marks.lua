@@ -39,7 +39,7 @@ local function waiting_priority(target, ref)
 end
 
 -- Schedules a marked ref. `mark_text`: its previous mark (false: none); `score`: its previous dirty score. A ref whose job
--- waits in the queue is not scheduled again, because the job reads this change too, unless the change is more urgent than the job.
+-- waits in the queue is scheduled again only if the change is more urgent than the job: otherwise the job reads this change too.
 local function schedule(target, ref, priority, due, mark_text, score)
   if priority == DEACTIVATION then count_deactivation(target, ref) end
   if not mark_text then
@@ -71,8 +71,8 @@ local function mark(ref, priority, due)
   for _, target in ipairs(p.targets) do mark_at(target, ref, priority, now, due or nil) end
 end
 
--- Makes a marked ref due now, because another sync that it waited for has ended. Its generation is kept, because the resource
--- did not change. A ref without a mark, or with a job that waits in the queue, needs nothing.
+-- Makes a marked ref due now, because the sync, decision or membership that it waits for has changed. Its generation is kept,
+-- because the resource did not change. A ref without a mark, or with a job that waits in the queue, needs nothing.
 local function requeue(target, ref, priority)
   local is_marked = redis.call('HEXISTS', key('marks', target), ref) == 1
   if not is_marked or waiting_priority(target, ref) then return end

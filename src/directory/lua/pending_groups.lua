@@ -6,7 +6,8 @@
 -- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_ADD, TO_REMOVE), spread (call_with)
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
--- groups that wait to add the user. Called after the sign of this removal is cleared or replaced.
+-- groups that wait to add the user and the resources that wait for its account. Called after the sign of this removal is cleared or
+-- replaced.
 local function end_removal(target, group, user)
   -- The user did not change, so its mark only becomes due (marks.lua).
   requeue(target, 'User:' .. user, EDIT)

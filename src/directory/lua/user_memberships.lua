@@ -1,4 +1,4 @@
--- Changes the pending memberships of one user after the sync has decided about the account.
+-- Drops pending additions of one user, and marks groups that have a pending or unconfirmed removal of the user.
 -- NEEDS keys (clock, EDIT, key), marks (mark_at), signs (TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 
 -- Drops the pending additions of the user to groups.

@@ -7,7 +7,7 @@
 --        their stopped removals of this user. Empty: it waits for another held change), isRefused (with behindHeld: syncs of
 --        these groups were refused, and no removal is held),
 --        holder (resource whose name or account this one, its heir, waits for), awaitsMark (until the holder's mark is cleared),
---        mayBeFree (this sync ended, wrote the name or closed the account, so the name or account may be free),
+--        mayBeFree (this sync was synced or held, wrote the name or closed the account, so the name or account may be free),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
 --        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),

@@ -24,8 +24,8 @@ if is_other then
   redis.call('HDEL', key('groupsSeen', p.target), holder)
   set_exception(p.target, holder) -- without a reason: ends its exception
 end
--- Before the new link is stored: removals that waited until the account is found become pending, and the old link shows that they
--- did.
+-- Before the new link is stored: removals that waited until the account is found become pending, and only the old link shows
+-- whether they waited.
 if p.kind == 'User' then resume_unconfirmed() end
 redis.call('HSET', key('links', p.target), p.ref, link_text)
 redis.call('HSET', key('linked', p.target), platform_key, p.ref)

@@ -2,13 +2,13 @@
 -- The time that it takes does not depend on the number of marks.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
--- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks,
---        number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as lua/holds.lua stores it, or
---        ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each kind, [action of reconcile
---        runs, number of its writes, ...], waiting marks of each priority, [number of exceptions, time of the oldest or ''] of
---        each reason, marks that are due now, load (read_load of lua/load.lua), number of consecutive runs that failed or did
---        not compare everything, time since which a schedule starts runs (or ''), longest time between two of them (or ''), end
---        of the first of the failed runs (or ''), time of the oldest dead letter (or '')}
+-- RETURN {"backlog", time of Redis, number of marks without those behind a held change or a refused group (BEHIND_HELD), number of
+--        delivered marks, number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as
+--        lua/holds.lua stores it, or ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each
+--        kind, [action of reconcile runs, number of its writes, ...], waiting marks of each priority, [number of exceptions, time
+--        of the oldest or ''] of each reason, marks that are due now, load (read_load of lua/load.lua), number of consecutive runs
+--        that failed or did not compare everything, time since which a schedule starts runs (or ''), longest time between two of
+--        them (or ''), end of the first of the failed runs (or ''), time of the oldest dead letter (or '')}
 -- NEEDS keys (BEHIND_HELD, clock, DEACTIVATION, key, p, RECONCILE, SPAN), load (read_load)
 
 -- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the

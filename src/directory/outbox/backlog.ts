@@ -20,7 +20,7 @@ interface LoadCounts {
 export interface Backlog {
   /** Unix milliseconds of Redis. */
   now: number;
-  /** Number of marked resources. */
+  /** Number of marked resources, without those that wait for a held change of another resource or for a refused group. */
   dirty: number;
   /** Number of resources that were delivered to the queue or whose sync is running. */
   inflight: number;

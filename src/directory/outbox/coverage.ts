@@ -13,8 +13,9 @@ export type CoverState =
   /** Neither link nor mark. */
   | 'missing'
   /**
-   * Without a mark, although (1) it changed since the last sync, (2) it is held and no decision is open any more, or (3) with
-   * `closes`: an earlier policy that closes nothing never found out which account a user out of scope has.
+   * Without a mark, although (1) it changed since the last sync, (2) it is held and no decision is open any more, (3) it is a group
+   * with a pending membership that can be written, or (4) with `closes`: an earlier policy that closes nothing never found out
+   * which account a user out of scope has.
    */
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
@@ -29,7 +30,7 @@ export type CoverState =
   | 'behindRefused'
   /** The condition of the link says why. */
   | 'exception'
-  /** Out of scope at its last sync. A user who is inactive and in scope counts as linked. */
+  /** Deleted, out of scope, or left out by the settings, at its last sync. A user who is inactive and in scope counts as linked. */
   | 'closed'
   /** Deleted, with an open account and without a mark. */
   | 'orphan';
@@ -45,11 +46,11 @@ export interface Coverage {
   /** Linked and shown by the lists of the last run; null when a list was not read completely. */
   seen: number | null;
   pending: number;
-  /** Resources with a held change. */
+  /** Resources with a held change, or that wait for a held change of another resource. */
   held: number;
   /** Dead letters, and people who wait for the removal from a group whose sync was refused. */
   deadLetters: number;
-  /** Excluded by the condition of their link: protected, rejected, or dropped from the dead letters. */
+  /** Excluded by another condition of their link, such as protected, rejected, or dropped from the dead letters. */
   exceptions: number;
   /** Resources in a state of `LOST`, except orphans. */
   missing: number;

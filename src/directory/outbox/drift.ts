@@ -62,7 +62,7 @@ export class RunLost extends Error {
 
 /** Drifts that one script stores. */
 const PORTION = 200;
-/** Resources whose links or marks are read at once. */
+/** Largest number of refs, or of members, in one command. */
 const READ_PORTION = 1000;
 
 /** Returns the hash by which the scripts notice that a link was written meanwhile. @param text stored text of the link */

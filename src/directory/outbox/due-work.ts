@@ -20,7 +20,7 @@ export interface DueWork {
   generation: string;
   /** Time when the oldest unapplied change was accepted, Unix milliseconds. */
   since: number;
-  /** Correlation id of the newest push. */
+  /** Correlation id of the newest push or order. */
   request: string;
   /** Undefined when the resource was deleted. */
   record: StoredRecord | undefined;

@@ -29,11 +29,11 @@ export const EXCEPTION_REASONS = [...RESOURCE_REASONS, 'OnHold'] as const;
 export type ResourceReason = (typeof RESOURCE_REASONS)[number];
 export type ExceptionReason = (typeof EXCEPTION_REASONS)[number];
 
-/** Number of exceptions by reason and in total, and the ages of the oldest in milliseconds; 0 when there is none. */
+/** Number of exceptions by reason and in total, and the age of the oldest in milliseconds; 0 when there is none. */
 export type ExceptionCounts = Record<ExceptionReason, number> & {
   total: number;
   oldestMs: number;
-  /** The same for each reason. */
+  /** Age of the oldest exception of each reason, milliseconds; 0 when there is none. */
   ages: Record<ExceptionReason, number>;
 };
 

@@ -15,8 +15,9 @@ export interface HandoverHead {
   state: HandoverState;
   /** userName of the person. */
   name: string;
-  /** The platform's SCIM id, and its numeric user id as text. */
+  /** The platform's SCIM id. */
   platformId: string;
+  /** The platform's numeric user id as text. */
   account: string;
   /** The closing of the account that the handover belongs to (Link.closedAt). */
   closedAt: number;
@@ -57,7 +58,7 @@ export type HandoverStore = ReturnType<typeof createHandoverStore>;
 
 /** Name of the hash field of the head; each other field is an item. */
 const HEAD = 'head';
-/** Number of heads, refs or items that are read or written at once. */
+/** Largest number of heads, refs or items in one portion of a read or a write. */
 const PORTION = 500;
 
 /** Returns the name of the hash field of an item. */

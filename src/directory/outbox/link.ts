@@ -114,9 +114,9 @@ export interface Link {
   successionAttempts?: number;
   /** Set once the dead letters of a circle of names that contains this resource were tried again (name-circle.ts). */
   hasRetriedCircle?: true;
-  /** The name for which the leaver whose account has it was marked to give it up (former-name.ts). */
+  /** The userName that this user needs and that a leaver's account has: the leaver was marked to give it up (former-name.ts). */
   askedForName?: string;
-  /** Number of the latest consecutive failed attempts that were refusals which may be transient. */
+  /** Number of consecutive failed attempts, back from the latest, that were refusals which may be transient. */
   transientRefusals?: number;
   /** Unix milliseconds of the bridge's last write of the userName since `account` was found; absent: none. */
   renamedAt?: number;
@@ -160,7 +160,7 @@ export function forgetObserved(link: Link, name: string): void {
 }
 
 /**
- * A link is kept for each user and target, so its text has short names and leaves out what repeats (ADR 0014). Members that
+ * A link is kept for each user and target, so its text has short names and leaves out what repeats (ADR 0014). Fields that
  * are rare keep their names.
  */
 const NAMES = { basis: 'b', core: 'c', attributes: 'v', origin: 'o', account: 'n', writtenAt: 'w' };

@@ -156,7 +156,8 @@ export function createOutbox(
   }
 
   /**
-   * Notes that a restore may have lost the links of these resources (`mayExist`). Links with a platform id stay as they are.
+   * Notes that a restore may have lost the links of these resources (`mayExist`). A link stays as it is if it has a platform id,
+   * such a note already, or a create without answer (`tried`).
    * @param names their names at the source, by the paths of `Link.core`
    */
   async function noteMayExist(names: readonly (readonly [Ref, NonNullable<Link['core']>])[]): Promise<void> {

@@ -9,8 +9,8 @@
 --        States: pending: marked | behindHeld: marked, and waits for a held change of another resource |
 --        behindRefused: marked, and waits for the removal from a refused group |
 --        stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
---        stale: no mark, but changed since the last sync, or held without an open decision, or with `closes` a user out of scope
---        whose account an earlier policy left unproven |
+--        stale: no mark, but changed since the last sync, or held without an open decision, or a group with a pending membership
+--        that can be written, or with `closes` a user out of scope whose account an earlier policy left unproven |
 --        astray: its platform id has no reverse link to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
 -- With `brief`, ids of resources that are synced are added to the `synced` set.

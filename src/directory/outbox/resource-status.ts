@@ -25,7 +25,9 @@ export interface MarkState {
   /** Time at which the mark is handed to the queue; null while it is queued or its sync is running. */
   dueAt: number | null;
   state: 'due' | 'queued' | 'running';
-  /** The resource waits for a held change of another one, so no worker can apply it before the decision. */
+  /**
+   * The resource waits for a held change of another one, or for a refused group, so no worker can apply it before an operator acts.
+   */
   isBehindHeld: boolean;
 }
 
@@ -53,7 +55,7 @@ export interface ResourceStatus {
   }[];
 }
 
-/** Changes that are looked up at once. */
+/** Largest number of destructive changes of the resource whose state one ZMSCORE reads. */
 const LOOK_PORTION = 1000;
 
 /** Reads all facts of a resource at a target. */
@@ -126,7 +128,7 @@ export function toMarkState(
 }
 
 /**
- * Returns the changes of a resource that are at the guard, without those whose approval ended and that no list has any more.
+ * Returns the held, approved and rejected changes of a resource, without approved ones whose approval has ended.
  * @param items entries `<kind> <subject>` of the set `guardItems` of the ref
  */
 async function guardOf(

@@ -11,7 +11,7 @@
 --      surplus: users to remove from the group, except those whom the source has as members
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 --      resumed: groups whose removal of this user was skipped while the user was protected; each becomes pending again
---      coalesceMs: time for which such a group collects users before its sync
+--      coalesceMs: with requeueGroups, the time for which such a group collects users before its sync
 --      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
 --      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
 --      log: about writes that were sent; linkLog: about the link, written only if it is saved

@@ -23,7 +23,7 @@ type AckOutcome =
   | {
       /** `held`: the guard holds a change. `blocked`: the resource is a dead letter. */
       kind: 'synced' | 'held' | 'blocked';
-      /** The link is deleted. */
+      /** The link is deleted; that of a stored resource stays without platform id. */
       forget?: boolean;
       /** Pending additions of this user to groups end. */
       dropGrants?: boolean;
@@ -41,7 +41,7 @@ type AckOutcome =
       afterMs: number;
       /**
        * Set if the resource waits for a held change of another one: the ids of the groups whose stopped removals of this user are
-       * awaited.
+       * awaited; empty: it waits for another held change.
        */
       behindHeld?: readonly string[] | undefined;
       /** None of these removals is held: the syncs of these groups were refused. */
@@ -76,7 +76,7 @@ export interface SaveOptions {
   isNew?: boolean;
   /** Users to remove from the group, except those whom the source has as members. */
   surplus?: string[];
-  /** Groups with a pending membership of this user become due. */
+  /** Groups with a pending addition of this user become due. */
   requeueGroups?: boolean;
   /** Groups whose kept removal of this user is pending again. */
   resumed?: string[];
@@ -223,11 +223,12 @@ export function createWork(
 
   /**
    * Clears pending memberships of a group.
-   * @param ending `kept`: removals that were rejected or are of protected users get the sign `r` and are not cleared. `unseen`:
-   *   the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members. `moot`:
-   *   removals end with the guard's decisions about them, because there is nothing to remove. `left`: the policy leaves these
-   *   additions out, and those that were never sent stay known as such (`unsentMembers`). `sought`: the account of the users is
-   *   still to be found, so removals get the sign `u`, but not those of users who are linked by now or whose sync is to come
+   * @param ending absent: they were written and shown by the platform, or are given up. `kept`: removals that were rejected, or are
+   *   of protected users, get the sign `r` and are not cleared. `unseen`: the answer does not show the write, so removals get the
+   *   sign `u`, and the next reconcile reads the members. `moot`: removals end with the guard's decisions about them, because there
+   *   is nothing to remove. `left`: the policy leaves these memberships out, and additions that were never sent stay known as such
+   *   (`unsentMembers`). `sought`: the account of the users is still to be found, so removals get the sign `u`, but not those of
+   *   users who are linked by now or whose sync is to come
    * @returns number of pending memberships that ended or got another sign
    * @throws LeaseLost
    */

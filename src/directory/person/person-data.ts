@@ -1,12 +1,12 @@
 // Finds and removes the stored data of a deleted user in one connection: keys of the user, entries of logs, security events, and
-// the names in notes of operators. Nothing of another resource is changed.
+// the names in notes of operators. Other resources keep their data; groups with a pending membership of the user are marked.
 import { hash } from 'node:crypto';
 import { forgottenText, isForgotten } from '../logs/split-entry.ts';
 import { parseRef, type Ref } from '../records.ts';
 import { fieldOf, streamPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
-/** Entries of a log that are read or changed at once. */
+/** Largest number of log entries or events that one command reads or changes. */
 const PORTION = 100;
 /** Fields of holds, decisions and first approvals with a text that an operator wrote. */
 const NOTES = ['note', 'operatorNote', 'selection'];

@@ -12,7 +12,7 @@ export interface LastProof {
   by: string;
   /** Whether the proof repaired faults. */
   repair: boolean;
-  /** Entries that differ from the records and were not repaired. */
+  /** Number of entries that differ from the records and were not repaired. */
   faults: number;
   findings: Finding[];
 }

@@ -8,8 +8,8 @@
 local family = RECORDS[p.kind]
 local next_cursor, records = unpack(redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count))
 
--- Proves an index entry of a record: the index has the id under the value. The last argument of `fault` is the entry of which the
--- fault is: in an index with several ids, the id under the value; else the value, so that two records with one name count once.
+-- Proves an index entry of a record: the index has the id under the value. The last argument of `fault` names the faulty entry: in
+-- an index with several ids, the id and the value; else the value, so that two records with one name count once.
 local function prove_entry(id, index, value)
   local indexed, ref = redis.call('HGET', key(index), value), p.kind .. ':' .. id
   -- LOOKUPS: the indexes that have several ids under one value, joined by commas (lua/entries.lua).

@@ -34,9 +34,9 @@ export const scansOfRecords = (): ProofScan[] => [
   ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind, count: RECORDS } })),
 ];
 
-/** Families whose refs have a mark, and `marks` (prove_marks.lua). */
+/** Families whose refs must have a mark or a running sync, and `marks` (prove_marks.lua). */
 const MARKS = ['dirty', 'inflight', 'deliveries', 'accepted', 'guardWaiting', 'marks'];
-/** Families whose refs need no mark, but a resource or a link. */
+/** Families whose refs must have a record, a link or a mark. */
 const LISTS = ['blocked', 'alarms', 'suspectedDrift', 'groupsSeen'];
 
 /** Scans of the links and reverse links of a target, and of groups whose link was restored. */

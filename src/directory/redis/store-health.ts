@@ -190,7 +190,10 @@ export function memoryWarning(memory: StoreMemory): StoreRefusal | undefined {
   return { reason, advice: FULL_ADVICE };
 }
 
-/** Checks Redis once. Of a cluster the slowest and the fullest primary are reported, or a node that is no primary. */
+/**
+ * Checks Redis once. Of a cluster the largest latency and the fullest memory are reported. The role and the refusal are those of a
+ * node that is no primary, else of a node that refuses writes, else of any node.
+ */
 export async function takePulse(redis: Redis): Promise<StorePulse> {
   try {
     const beats = await Promise.all(

@@ -40,7 +40,10 @@ export type PutOutcome =
   | { kind: 'stale' }
   | { kind: 'missing' };
 
-/** `text`: the stored text after the change. `absent`: an attribute has no value to replace, and nothing was changed. */
+/**
+ * `text`: the stored text after the change. `absent`: an attribute has no value to replace, or the record is damaged; nothing was
+ * changed.
+ */
 export type ReplaceOutcome = (PutOutcome & { text: string }) | { kind: 'absent' };
 
 export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
@@ -57,7 +60,7 @@ export interface Creation {
   now: number;
   /** Correlation id of the push. */
   request: string;
-  /** Whether the user may share the externalId with another user. */
+  /** Whether another user has the same externalId, and this user may have it too. */
   shared?: boolean;
 }
 

@@ -126,7 +126,7 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
   /** Returns users with their groups in one round trip, including damaged records; unknown ids are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
 
-  /** Yields users with their groups in portions of at most USERS_BYTES; a portion has at least one user. */
+  /** Yields users with their groups in portions of at most USERS_BYTES, or of one larger user; unknown ids are left out. */
   async function* usersIn(ids: string[]): AsyncGenerator<UserWithGroups[]> {
     for (let at = 0; at < ids.length;) {
       const asked = ids.slice(at);

@@ -12,11 +12,11 @@ import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface RecordPage {
   total: number;
-  /** May be fewer than requested when the byte limit of a page is reached. */
+  /** May be fewer than requested: at the end, at the byte limit of a page, and because damaged records are left out. */
   records: StoredRecord[];
 }
 
-/** Records of the first ids. */
+/** Undamaged records of the first of the requested ids. */
 export interface RecordPortion {
   records: StoredRecord[];
   /** Number of ids that were read, including unknown ones. */

@@ -3,7 +3,7 @@ import { nameInRecord, parseRef, refOf, type Kind, type Ref } from '../records.t
 import { inPortions } from '../redis/portions.ts';
 import type { Directory } from './directory.ts';
 
-/** Records that are read at once. */
+/** Largest number of records that one command reads. */
 const PORTION = 200;
 
 /** Returns the userName or displayName of each ref that has a sound record; reads in portions. */
