@@ -13,8 +13,8 @@ import { isoTime } from '../support/sources.ts';
 type GuardedChanges = Explanation['guard'];
 
 /**
- * Returns the newest approval of the target when it holds changes of the resource or its memberships, and a sentence when the
- * approval of all of these has expired.
+ * Returns `approval`, the newest one of the target, if it holds changes of the resource or of its memberships, and `expired`, a
+ * sentence, if these changes wait and an operator can decide none of them any more.
  */
 export async function approvalOf(
   { outbox, target }: ReconcileScope,
@@ -53,7 +53,8 @@ export async function rejectionsOf(
     const { id, by, at } = found;
     rejections.push({ id: `${connection}.${id}`, by, at: isoTime(at), ...changed });
   };
-  // A decision does not tell whether its rejections still stand, so the newest one is named, of whichever change it was.
+  // A decision does not tell whether its rejections still stand, so the newest one that rejected any change of the resource is
+  // named.
   if (own) add((item) => item.ref === ref, { ref, group: null });
   const user = parseRef(ref).id;
   for (const group of groups)
@@ -67,7 +68,10 @@ export async function rejectionsOf(
 const isRejected = ({ state, condition }: MembershipState): boolean =>
   state === 'toRemove' && condition === 'Rejected';
 
-/** Returns the newest decision that contains a change; undefined: none. @param decisions newest first */
+/**
+ * Returns the newest decision with a change for which `isMeant` returns true; undefined: there is none.
+ * @param decisions newest first
+ */
 const newest = (
   decisions: readonly Decision[],
   isMeant: (item: Destruction) => boolean,

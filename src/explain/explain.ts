@@ -110,7 +110,7 @@ async function explainAt(
   const { approval, expired: approvalExpired } = await approvalOf(scope, status, relatedInRedis.memberships);
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
-  // The reason is at ExplainOptions.readPlatform: while a change waits, somebody may have made it at the platform meanwhile.
+  // While a change waits for a decision, somebody may make it at the platform (see ExplainOptions.readPlatform).
   const isUnexplained = !link.condition && status.guard.length === 0;
   const isAtRest = !status.mark || hold !== undefined;
   const readsByDefault = isAtRest && status.blockedSince === null && (isUnexplained || awaitsDecision(link));
@@ -137,7 +137,8 @@ async function explainAt(
     present.condition === undefined &&
     !status.guard.some(({ state }) => state === 'held' || state === 'expired') &&
     !memberships.some(({ condition }) => condition === 'Held');
-  // Read last, because the read of the platform may close the breaker. The changes wait for the calls of the service.
+  // Read last, because the read of the platform may close the breaker. A command may have a breaker of its own, but the service
+  // makes the calls for the changes.
   const breaker = await target.serviceBreaker.read();
   const facts = {
     connection: scope.connection,
@@ -200,7 +201,7 @@ async function explainAt(
 
 /**
  * Returns the memberships and the numbers of members without the pending changes that the platform has already.
- * @param pendingDone other resources of these changes
+ * @param pendingDone of these changes, the groups of the person, or the members of the group
  * @returns `left`: the memberships whose removal the platform has already, which are not among `memberships`
  */
 function withoutMade(

@@ -68,7 +68,10 @@ export interface MembershipState {
   because?: string;
   /** CamelCase reason that stops the membership, such as `Held`; undefined: nothing does, or the sync is retried. */
   condition?: string;
-  /** The approval of the removal, or of the deactivation that an addition waits for, has expired and is not judged anew yet. */
+  /**
+   * The approval of the change that stops the membership has expired, and the guard has not judged that change anew yet: the
+   * removal itself, the deletion of the group, or the deactivation that an addition waits for.
+   */
   isExpired?: true;
   /** ISO 8601 time since when writes of the other resource fail and are retried; undefined: they do not fail. */
   triedSince?: string;
@@ -113,13 +116,16 @@ export interface Explanation {
     attempts: number;
     /** Message of the newest of these failures; null: none is known. */
     lastFailure: string | null;
-    /** Whether the sync waits because another resource still has the name or the account at the platform, or reads do not show yet which one. */
+    /**
+     * Whether the sync waits because another resource still has the name or the account at the platform, or because reads do not
+     * show yet which resource has it.
+     */
     waitsForName: boolean;
   };
   /**
-   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that the
-   * resource can be compared. Null: the platform was not read, because nothing is linked, a change or a condition is known
-   * already, or the caller decided so. Held and rejected changes do not count as differences here.
+   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that the resource
+   * can be compared. Null: the platform was not read, because nothing is linked, the settings leave the group out, a change or a
+   * condition is known already, or the caller decided so. Held and rejected changes do not count as differences here.
    */
   platform: {
     /** Time of the read. */
@@ -127,7 +133,10 @@ export interface Explanation {
     state: 'equal' | 'differs' | 'unread';
     /** Failure of the last failed read, if the state is `unread`; null: no read failed, such as when the time ended first. */
     why: string | null;
-    /** Differences that a run would write, and conflicts of attributes; none of a protected person, whom no run compares. */
+    /**
+     * Differences that a run would write, or for which it would ask the guard, and conflicts, which a person resolves; none of a
+     * protected person, whom no run compares.
+     */
     differences: PlatformDifference[];
     /** Groups of a person, or members of a group, that the bridge does not manage now and that stay; all groups of a protected person. */
     addedByOthers: string[];
@@ -168,7 +177,7 @@ export interface Explanation {
     /** Id of the newest change: of a push, a reconcile or an order. */
     request: string;
     /**
-     * Null with the state `due`: behind all priorities, because the resource waits for a held change of another one or for a
+     * Null with the state `due`: behind all priorities, because the resource waits for a held change of another resource or for a
      * refused group. Null with another state: not known.
      */
     priority: Priority | null;
@@ -179,7 +188,7 @@ export interface Explanation {
   } | null;
   /** Time of the next sync without a change; null: none is planned. */
   lookAgainAt: string | null;
-  /** A user's groups, or up to a hundred pending members of a group. */
+  /** A user's groups, or up to a hundred members of a group that are pending or that the policy leaves out. */
   memberships: MembershipState[];
   /**
    * Names of groups that the person is not in at the platform, although the removal from them is pending, held or rejected. The
@@ -190,7 +199,10 @@ export interface Explanation {
   members: {
     /** Number of members at the source. */
     desired: number;
-    /** Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. */
+    /**
+     * Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. Not all members of
+     * a large group are looked up for this.
+     */
     leftAlone: number;
     /** Desired members whom the policy `create-only` leaves out, because the group was complete before they joined it. */
     leftOutByPolicy: number;
@@ -203,22 +215,30 @@ export interface Explanation {
     nestedGroups: string[];
   } | null;
   /**
-   * Changes that a person can decide or has decided, and those whose approval `expired` and that the guard has not judged anew; `subject`: id of the member, or name of the attribute; null for others.
-   * `until`: end of an approval.
+   * Changes that a person can decide or has decided, and those in the state `expired`: their approval has expired, and the guard
+   * has not judged them anew yet.
    */
   guard: {
     kind: DestructiveKind;
+    /** Id of the member, or name of the attribute; null for other changes. */
     subject: string | null;
     state: GuardState | 'approved';
+    /** End of an approval. */
     until?: string;
   }[];
   /** Id (`<connection>.<list>`) of the newest approval, which holds changes of the resource or its memberships; null: it holds none. */
   approval: string | null;
-  /** Sentence: the approval of these changes has expired, and when the guard judges them anew; null: an operator can decide one. */
+  /**
+   * Sentence: the approval of these changes has expired, and when the guard judges them anew. Null: nothing waits, or an operator
+   * can decide a part of it.
+   */
   approvalExpired: string | null;
   /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */
   rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];
-  /** Approvals of one person that wait for a second one; `total`: number of changes. */
+  /**
+   * First approvals, each by one person, that cover held changes of the resource and wait for a second person; `total`: number of
+   * all changes of the first approval.
+   */
   firstApprovals: { id: string; by: string; at: string; total: number }[];
   /** Names of values with suspected drift. */
   suspectedDrift: string[];

@@ -44,7 +44,10 @@ export function approvalEndReason({ guard }: ExplainedFacts): string | undefined
     : `The approval ends ${ends[0]}: the guard judges anew what is not written by then, and may hold it again.`;
 }
 
-/** Returns a sentence with the held changes and the id of the approval that covers them; undefined: nothing is held. */
+/**
+ * Returns a sentence about the changes that an approval holds, with its id, or about those whose approval has expired; undefined:
+ * there are none, or other sentences tell of them.
+ */
 export function approvalReason({
   approval,
   approvalExpired,
@@ -58,7 +61,7 @@ export function approvalReason({
   const held = memberships.filter(
     (each) => each.condition === 'Held' && (each.isExpired === true) === (told === 'expired'),
   );
-  // In a group, only the removal of a member whose deactivation is held has this condition (memberships.ts).
+  // Of the removals from a group, only that of a member whose deactivation is held has the condition `Held` (memberships.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
   // A deleted group and a new one may have the same name, so their refs tell them apart.
@@ -67,7 +70,7 @@ export function approvalReason({
   const waiting = held
     .filter((each) => !isFollowing(each))
     .map((each) => (isShared(each) ? `${each.name} (${each.ref})` : each.name));
-  // No approval holds it, so there is no id to name. A condition of the resource tells by itself that it is held.
+  // There is no id of an approval to name. If the resource has a condition, its sentence tells that a change is held.
   if (approval === null && approvalExpired === null)
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
@@ -114,8 +117,8 @@ export function deletionReason({ guard, inScope, policy, stored }: ExplainedFact
 }
 
 /**
- * Returns which values and memberships of a person wait for the held deactivation, or which memberships are not added because of the
- * rejected one; undefined: none.
+ * Returns a sentence about a held or rejected deactivation; undefined: nothing waits for it. Of a held one: which values and
+ * memberships of the person wait for the decision. Of a rejected one: which memberships are not added.
  */
 export function waitingReason({ guard, inScope, memberships, values }: ExplainedFacts): string | undefined {
   const closing = guard.find(({ kind, state }) => kind === 'deactivate' && state !== 'approved');

@@ -11,7 +11,10 @@ import { timeLimit } from '../support/time-limit.ts';
 import { isoTime } from '../support/sources.ts';
 
 export interface HandoverExplanation {
-  /** `later`, `due`: the items are to be moved. Other states are those of the command handover list. */
+  /**
+   * `later`, `due`: the handover has not begun, and its time is still to come or has come. Other states are those of the command
+   * handover list.
+   */
   state: ListedHandover['state'] | 'later' | 'due';
   /** Time at which the account was closed, ISO 8601. */
   closedAt: string;
@@ -19,7 +22,10 @@ export interface HandoverExplanation {
   at: string;
   /** Name of the deployment with the handover folder. */
   deployment: string;
-  /** The handover folder of the settings, or the name of the person's folder. */
+  /**
+   * Before the handover the handover folder of the settings, afterwards the name of the person's folder; null: there is no such
+   * folder.
+   */
   folder: string | null;
   /** Number of moved items; null before the handover. */
   moved: number | null;

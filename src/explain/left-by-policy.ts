@@ -1,5 +1,5 @@
-// Tells the memberships that the source wants and that the policy `create-only` leaves out: the bridge had completed the group before
-// the person joined it, so the platform does not have the membership and no sync adds it.
+// Tells the memberships that the source wants and that the policy `create-only` leaves out: the bridge had completed the group
+// before the person joined it, so the platform does not have the membership and no sync adds it.
 import type { FoundResource } from '../ops/find.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -15,8 +15,8 @@ const LEFT_OUT = {
 } as const;
 
 /**
- * Returns the memberships of a person, or of a group, and marks those that the policy leaves out. If the platform was read, these are
- * the memberships that it lacks; otherwise those whose addition was never sent.
+ * Returns the memberships of a person or of a group; those that the policy leaves out have the state `notForTarget`. If the
+ * platform was read, these are the memberships that it lacks; otherwise those whose addition was never sent.
  * @param seen the groups of the person, or the members, that the platform lacks because of the policy; undefined: it was not read
  */
 export async function withLeftMemberships<
@@ -31,8 +31,8 @@ export async function withLeftMemberships<
   if (target.policy.policy !== 'create-only') return related;
   const { memberships, members } = related;
   if (kind === 'User') {
-    // Only these can be left out: a pending addition (`toAdd`) is judged by its sync, and a group with another name at the platform
-    // has no pending addition.
+    // Only these groups can be left out. A pending addition is judged by its sync. A group under its former name has the state
+    // `toAdd` too, but no pending addition.
     const groups = memberships.filter((each) => each.state === 'applied' || isUnderFormerName(each));
     const ids = groups.map(({ ref }) => parseRef(ref as Ref).id);
     const left = new Set<string>(

@@ -19,7 +19,10 @@ import { isoTime } from '../support/sources.ts';
 
 /** Largest number of pending members that are described. */
 export const SHOWN_MEMBERS = 100;
-/** Largest number of members whose links are read, to see whether the bridge leaves them out of the group. */
+/**
+ * Largest number of users whose links are read to see whether the bridge leaves them out of the group (of the pending and of the
+ * desired members each), and of unresolved member values that are looked up as groups.
+ */
 const MOST_READ = 1000;
 
 /** Returns a user's memberships in the groups of the source, and those with a pending removal. */
@@ -79,7 +82,7 @@ export async function membershipsOfUser(
       const cause = removed ?? kept ?? follows ?? deleted ?? causeOfGroup(link, outbox.settings);
       return { ...other, state: 'toRemove', ...cause };
     }
-    // Only behind the removals, because a removal is written for a user out of scope too.
+    // Checked behind the removals, because a removal is written for a user out of scope too.
     const outside = !ownLink ? undefined : whyOutside(parseLink(ownLink.text), ownLink.marked);
     if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
@@ -252,7 +255,7 @@ const withoutDecision = (group: Link): Link =>
 const PASSING = new Set(['NotApplied', 'NameTaken', 'PlatformFailed']);
 
 /**
- * Returns the cause of a membership that waits for the condition of the other resource; empty without a condition.
+ * Returns the cause of a membership that waits because the other resource has a condition; empty without a condition.
  * @param settings print of the present settings of the target
  */
 function causeOf(

@@ -22,8 +22,9 @@ export interface PageParts {
   head: string;
   summary: string;
   reasons: string[];
-  /** State of the record, and of the account or group at the target. */
+  /** State of the stored record. */
   stored: string;
+  /** State of the account or group at the target. */
   link: string;
   values: string[];
   /** Title of the memberships. */
@@ -123,7 +124,10 @@ function linkText({
   return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
 }
 
-/** Returns the state of what the platform showed, with the number of the differences that the policy leaves. */
+/**
+ * Returns how the account or group differs from what the bridge last wrote: by the number of differences that the policy leaves, or
+ * not at all.
+ */
 const leftText = (platform: Explanation['platform']): string =>
   platform?.leftDifferences
     ? `${counted(platform.leftDifferences, 'difference')} left by the policy`

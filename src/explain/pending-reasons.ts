@@ -51,16 +51,18 @@ export function stoppingBreaker({ breaker, link }: ExplainedFacts): ExplainedFac
 export const nameText = ({ kind }: ExplainedFacts): string =>
   `The platform does not give the ${kind === 'User' ? 'userName or the account' : 'name'} yet: another ${kind === 'User' ? 'person' : 'group'} is to give it up, or what has it is not shown there yet`;
 
-/** Findings (ops/status/fleet.ts) that delay both a sync and the next reconcile; then those that delay a sync, and a reconcile. */
+/** Findings (ops/status/fleet.ts) that delay both a sync and the next reconcile. */
 const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'settingsDiffer'];
+/** Findings that delay a sync. */
 const DELAYS_SYNC: readonly FleetFindingKind[] = [...DELAYS, 'noWorker'];
+/** Findings that delay the next reconcile. */
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler'];
 
 /** Returns the findings that delay the sync of a marked resource, or else the next reconcile of a resource that differs. */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   const refusal = redisRefusalOf(fleet);
   if (refusal) return [refusal];
-  // A change that waits for a decision is not delayed by a missing worker or by another version.
+  // A change that waits for a decision or for a refused group is not delayed by a missing worker or by another version.
   if (isBehindHeld(mark)) return [];
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
   if (values.every(({ state }) => isSettledValue(state))) return [];

@@ -30,7 +30,10 @@ const READ_TIMEOUT_MS = 3000;
 /** Largest number of members of a group that are compared; a call returns 100 of them. */
 const COMPARED_MEMBERS = 1000;
 
-/** Largest numbers of members who are looked up: to be removed, by one call each; and with an account that is gone, by several. */
+/**
+ * Limits of the calls for a look at one group. `mostDone`: members whose account is read, by one call each, to see whether their
+ * held or rejected removal is made already. `mostGone`: members whose account is gone and who are compared, by several calls each.
+ */
 const LOOKED_UP = { mostDone: 100, mostGone: 20 };
 
 interface PlatformLook {
@@ -39,8 +42,8 @@ interface PlatformLook {
   /** The given values with `observed` set; unchanged if the platform could not be read. */
   values: AttributeState[];
   /**
-   * Pending memberships that the platform has already: of a person the groups, also those with the desired name that the link says
-   * to be called otherwise; of a group the members.
+   * Pending, held and rejected changes of memberships that the platform has already: for a person the groups, for a group the
+   * members. For a person also groups that have the desired name at the platform, although their link has another name.
    */
   pendingDone: readonly Ref[];
   /**
@@ -186,7 +189,8 @@ export async function lookAtPlatform(
 }
 
 /**
- * Returns the test whether an entry is a difference of the resource, and not of another one that the same sync brings.
+ * Returns a test of whether an entry is a difference of the looked-up resource, and not of another resource that the same sync
+ * writes.
  * @param isGone whether the platform does not have the linked account of a person any more
  */
 function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolean {

@@ -44,7 +44,10 @@ function addedReason({ platform, kind, restored, condition }: ExplainedFacts): s
     : `At the platform it has ${more} more, which ${author}: ${someOf(added)}.`;
 }
 
-/** Returns a sentence about memberships in groups that the settings leave out: they give access too, and no push ends them. */
+/**
+ * Returns a sentence about memberships in groups that the settings leave out: they give access too, and no change of the members at
+ * the source ends them.
+ */
 function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   const groups = platform?.leftOutGroups ?? [];
   if (groups.length === 0) return undefined;

@@ -85,7 +85,10 @@ function notComparedReason({ kind, platform }: ExplainedFacts): string | undefin
   return platform?.notCompared ? `${notComparedText(kind, platform.notCompared)}.` : undefined;
 }
 
-/** The write that no run makes, by the reason of the exception. Other changes of a resource with a held or rejected one may be written. */
+/**
+ * By the reason of an exception, the write that no run makes. Other changes of a resource with a held or rejected change may be
+ * written.
+ */
 const NO_RUN: Record<ExceptionReason, string> = {
   Rejected:
     'no run writes the rejected change before the rejection is withdrawn or the source takes the change back',

@@ -5,14 +5,15 @@ import { pagePartsOf, type PageParts } from './page-parts.ts';
 import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/**
- * Largest numbers of lines of a page and of one reason, the number of lines that all reasons get at least, and whether empty lines
- * part the sections.
- */
+/** Size of a page. */
 interface Room {
+  /** Largest number of lines of the page. */
   page: number;
+  /** Number of lines that all reasons together get at least. */
   reasons: number;
+  /** Largest number of lines of one reason. */
   reason: number;
+  /** Whether empty lines part the sections. */
   isWide: boolean;
 }
 /** One such page fits a screen of 40 lines. */

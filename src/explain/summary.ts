@@ -123,12 +123,12 @@ const obstacleText = (
 function onItsWaySummary(facts: ExplainedFacts): string {
   const { name, target, mark, pause, kind, memberships, condition } = facts;
   const change = `A change of ${name} is on its way to ${target}`;
-  // The platform ignores the change, or its calls fail again and again. The advice of the condition is among the reasons.
+  // The platform ignores the change, or the calls for it fail again and again. The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
     return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
   if (mark && condition?.reason === 'NameTaken')
     return `A change of ${name}, accepted ${mark.since}, waits since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
-  // The reasons name the refused key, which stops other changes only.
+  // Here the breaker is a refused key that stops other changes only; the reasons name it.
   if (mark && !condition && facts.breaker !== null && facts.link.waitsForName)
     return `A change of ${name}, accepted ${mark.since}, waits for its name. ${nameText(facts)}. It is tried again.`;
   // Values of a person wait until the person is removed from a group, which may fail.
