@@ -25,7 +25,7 @@ const NAME = /^[A-Za-z$_][A-Za-z0-9$_-]*$/;
 const UNKNOWN: AttributePath = { kind: 'unknown' };
 const MALFORMED: AttributePath = { kind: 'malformed' };
 
-/** Resolves an attribute name without value filter. Does not throw: callers refuse a name with different SCIM errors. */
+/** Resolves an attribute name without value filter. Does not throw, because callers create different SCIM errors. */
 export function resolveAttribute(type: ResourceType, text: string): AttributePath {
   if (!text.includes(':')) return resolveIn(type, type.core, text);
   const lower = text.toLowerCase();

@@ -64,7 +64,7 @@ export interface Field {
   readonly path: string;
   /** Position among its siblings in the schema, from 0. */
   readonly place: number;
-  /** Whether every string that a client sends is accepted and stored unchanged. */
+  /** Whether a string from a client is stored unchanged; the validator (constraints.ts) may still refuse the string. */
   readonly keepsText: boolean;
   /** Whether the value refers to another resource. With the deviation `reference-for-value` a client may send only `$ref`. */
   readonly isReference: boolean;
@@ -90,8 +90,8 @@ export interface Section {
   /** Whether every resource must have this extension. */
   readonly required: boolean;
   /**
-   * Names of single-valued simple attributes that no sub-attribute shares. The stored text has one key of this name, so a
-   * Lua script can replace its value without parsing (plain-values.ts).
+   * Names of single-valued simple attributes that no sub-attribute shares. Before its extensions, the stored text has one key
+   * of such a name, so a Lua script can replace the value without parsing (plain-values.ts).
    */
   readonly plain: ReadonlySet<string>;
   readonly fields: Fields;

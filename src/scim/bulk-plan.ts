@@ -100,8 +100,8 @@ function circularFrom(start: Node): Node[] {
   let node: Node | undefined = start;
   while (node && !visited.has(node)) {
     visited.add(node);
-    // An operation of `needs` only has to run, one of `follows` has to be complete. A creation that was split has run and is not
-    // complete, so its blockers tell that.
+    // An operation of `needs` only has to run, an operation of `follows` has to be complete. A creation that was split has run,
+    // but has blockers until it is complete.
     node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
   }
   const nodes = [...visited];

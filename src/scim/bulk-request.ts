@@ -37,7 +37,7 @@ interface BulkRequest {
 }
 
 /**
- * `/Users`, `/Users/<id>`, and the same for `/Groups`. An id in the URL of a request has the same limits: length, and valid Unicode.
+ * `/Users`, `/Users/<id>`, and the same for `/Groups`. Length and characters of an id are limited as in the URL of a request.
  */
 const PATH = /^\/(Users|Groups)(?:\/([^/?#\p{Surrogate}]{1,1000}))?\/?$/u;
 

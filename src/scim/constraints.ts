@@ -67,7 +67,11 @@ function withoutControls(properties: JsonSchema): JsonSchema {
   return { ...properties, ...(Object.fromEntries(strict) as JsonSchema) };
 }
 
-/** Returns the JSON Schema of a resource type. @param core section of the core schema; `extensions`: those of the others */
+/**
+ * Returns the JSON Schema of a resource type.
+ * @param core section of the core schema
+ * @param extensions sections of the extensions
+ */
 export function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
   const schema = objectSchema(core.fields.list.map((field) => field.attribute));
   const urns = Object.fromEntries(extensions.map((section) => [section.urn, extensionSchema(section)]));

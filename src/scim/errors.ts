@@ -1,7 +1,7 @@
 // Defines the SCIM errors of RFC 7644 §3.12: one class, and a function for each scimType and status.
 import { ERROR_URN } from './urns.ts';
 
-/** Detail error keywords of RFC 7644 §3.12, table 9, without `invalidVers`, then those of RFC 9865 §2.1. */
+/** Detail error keywords that this service sends: of RFC 7644 §3.12, table 9, then of RFC 9865 §2.1. */
 type ScimType =
   | 'invalidFilter'
   | 'tooMany'

@@ -18,7 +18,7 @@ const isSame = (field: Field, a: unknown, b: unknown): boolean =>
 
 /**
  * Returns `next` with the immutable attributes of `before`. A PUT may leave an immutable attribute out; a PATCH must not
- * remove it. @throws 400 mutability for another value
+ * remove it. @throws 400 mutability for another value, and for a removal by PATCH
  */
 export function keepImmutable(
   type: ResourceType,
@@ -43,6 +43,6 @@ export function keepImmutable(
   return corrected ? toCanonical(type, corrected) : next;
 }
 
-/** Returns the user with this `active`; unchanged if it is undefined. */
+/** Returns the user with this value of `active`; undefined: the user is returned unchanged. */
 export const withActive = (type: ResourceType, user: Resource, active: unknown): Resource =>
   active === undefined ? user : toCanonical(type, { ...user, active });

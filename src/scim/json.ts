@@ -55,7 +55,7 @@ export function member(body: JsonObject, name: string): unknown {
 
 /**
  * Returns the body of a message (RFC 7644 §8.2), such as a PatchOp.
- * @throws 400 invalidSyntax unless it is an object with this URN in `schemas`
+ * @throws 400 invalidSyntax when it is no object, or `schemas` lacks this URN and the profile does not accept that
  */
 export function messageOf(body: unknown, urn: string, profile: Profile): JsonObject {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
@@ -68,7 +68,7 @@ export function messageOf(body: unknown, urn: string, profile: Profile): JsonObj
 /**
  * Returns the operations of a PatchOp or BulkRequest.
  * @param tooMany returns the error for more than `most` operations
- * @throws that error, 400 invalidSyntax without a list, 400 invalidValue for an empty one
+ * @throws the error of `tooMany`, 400 invalidSyntax without a list, 400 invalidValue for an empty list that the profile refuses
  */
 export function operationsOf(
   message: JsonObject,

@@ -123,8 +123,8 @@ export function readQuery(query: URLSearchParams): Partial<Record<Parameter, str
 /**
  * Reads list parameters as leniently as RFC 7644 §3.4.2.4 says: startIndex below 1 is 1, a negative count is
  * 0, a count above the maximum is the maximum. Unknown parameters are ignored.
- * @throws 400 invalidValue for a malformed parameter, 400 invalidCount for the count of a page by cursor, 400
- * invalidCursor, 400 invalidFilter for an empty filter
+ * @throws 400 invalidValue for a malformed parameter, 400 invalidCount for the count of a page by cursor, 400 invalidFilter for
+ * an empty filter
  */
 export function parseListQuery(query: URLSearchParams, limits: ListLimits): ListQuery {
   return toListQuery(readQuery(query), limits);
@@ -169,7 +169,8 @@ function joined(name: string, raw: unknown): unknown {
 /**
  * Converts a SearchRequest, the body of POST /.search (RFC 7644 §3.4.3), to a list query. `attributes` may be a list, as in the
  * RFC, or text.
- * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidValue for its members.
+ * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidCursor when the cursor is not text, and as
+ * `parseListQuery`
  */
 export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {
   const message = messageOf(body, SEARCH_REQUEST_URN, profile);

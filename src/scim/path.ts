@@ -8,12 +8,14 @@ import type { Filter } from './filter/filter.ts';
 import { parseElementFilter } from './filter/parser.ts';
 import type { Profile } from './profiles.ts';
 
-/** Values of a declared attribute: of the elements that `filter` selects, or of all; whole, or only the sub-attribute `sub`. */
+/** Values of a declared attribute. */
 export interface AttributeTarget {
   readonly kind: 'attribute';
   readonly section: Section;
   readonly field: Field;
+  /** Selects elements of a multi-valued attribute; undefined: all of them. */
   readonly filter: Filter | undefined;
+  /** The only sub-attribute that is meant; undefined: the whole values. */
   readonly sub: Field | undefined;
 }
 

@@ -22,7 +22,7 @@ const listOf = (value: unknown): unknown[] => {
 /**
  * Compiles a path such as `addresses[type eq "work"].country` or `urn:…:UserAttribute:clearance` to a function that
  * returns all values at the path. A complex element without sub-attribute counts as its `value`.
- * @throws 400 invalidPath when no schema declares the attribute
+ * @throws 400 invalidPath when the path is malformed or no schema declares the attribute, 400 invalidFilter for its filter
  */
 export function readPath(type: ResourceType, text: string): (resource: Resource) => unknown[] {
   // `lenient`: the settings may name an attribute of an extension without its URN.

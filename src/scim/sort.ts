@@ -23,9 +23,9 @@ const refused = (sortBy: string, why: string): Error =>
   invalidValue(`"sortBy" cannot be "${excerpt(sortBy)}": ${why}.`);
 
 /**
- * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one is sorted by its `value`. An unknown
- * attribute sorts nothing if the profile accepts unknown names.
- * @throws 400 invalidValue otherwise: invalidPath is for the path of a PATCH only (RFC 7644 §3.12, table 9)
+ * Resolves `sortBy`. A complex attribute counts as its `value`; one without `value` needs a sub-attribute. An unknown attribute
+ * sorts nothing if the profile accepts unknown names.
+ * @throws 400 invalidValue for any other name: invalidPath is for the path of a PATCH only (RFC 7644 §3.12, table 9)
  */
 export function parseSort(type: ResourceType, sortBy: string, profile: Profile): Sort {
   const found = resolveAttribute(type, sortBy.trim());

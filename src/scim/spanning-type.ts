@@ -3,8 +3,8 @@ import type { Field, Section } from './attributes.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /**
- * Returns `type` with the attribute names of `others` added, for filters and sorting only. An attribute of another type
- * has no value in a resource of this type, so a filter on it does not match. All other names stay unknown.
+ * Returns `type` with the attribute names of `others` added, for filters and sorting only. In a resource of this type, an
+ * attribute of another type counts as an attribute without a value. All other names stay unknown.
  */
 export function spanningType(type: ResourceType, others: readonly ResourceType[]): ResourceType {
   const foreign = others.flatMap((other) => [other.core, ...other.sections]);

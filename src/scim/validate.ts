@@ -15,7 +15,10 @@ import { invalidSyntax, invalidValue } from './errors.ts';
 import type { Profile } from './profiles.ts';
 import { isStored, readOpen, readValue } from './values.ts';
 
-/** Adds the values of an extension to `extensions`. Undeclared names are ignored, and `allows` only counts them. */
+/**
+ * Adds the values of an extension to `extensions`. An open extension keeps undeclared names; in any other they are ignored, and
+ * `allows` only counts them.
+ */
 function readSection(section: Section, raw: unknown, extensions: JsonObject, profile: Profile): void {
   if (raw === null || raw === undefined) return;
   if (!isObject(raw)) throw invalidValue(`"${section.urn}" must be an object.`);

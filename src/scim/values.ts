@@ -193,8 +193,8 @@ function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonO
 }
 
 /**
- * Returns the stored form of a list; undefined when it is empty. Each pair of value and canonical type occurs once, and
- * only the last primary element stays primary (RFC 7643 §2.4).
+ * Returns the stored form of a list; undefined when it is empty. Of complex elements, each pair of value and canonical type
+ * occurs once, and only the last primary element stays primary (RFC 7643 §2.4). @throws 400 invalidValue above MAX_VALUES
  */
 export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
   if (elements.length === 0) return undefined;

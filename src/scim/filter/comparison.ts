@@ -9,7 +9,7 @@ import type { CompareOperator, Comparison, FilterAttribute, FilterValue } from '
 const TEXTUAL: ReadonlySet<CompareOperator> = new Set(['co', 'sw', 'ew']);
 const ORDERED: ReadonlySet<CompareOperator> = new Set(['gt', 'ge', 'lt', 'le']);
 
-/** Returns the literal of a token. @throws 400 invalidFilter for unquoted text, unless the profile accepts it */
+/** Returns the literal of a token. @throws 400 invalidFilter if it is missing, or not quoted as the profile requires */
 function readLiteral(token: Token, field: Field | undefined, profile: Profile): FilterValue {
   if (token.kind === 'quoted') {
     if (!token.single || profile.allows('single-quotes')) return token.text;
@@ -76,7 +76,7 @@ function checkOperator(
  * Returns the comparison with its literal converted to the attribute's type. Booleans and numbers in quotes are accepted
  * where the profile allows them (Entra: `active eq "True"`).
  * @param at position of the operator, for error details
- * @throws 400 invalidFilter when operator or literal do not fit the attribute's type
+ * @throws 400 invalidFilter when operator or literal do not fit the attribute's type, or the literal is missing or not quoted
  */
 export function toComparison(
   attribute: FilterAttribute,

@@ -94,7 +94,7 @@ function isOrdered(operator: Comparison['operator'], difference: number): boolea
   return operator === 'le' && difference <= 0;
 }
 
-/** Attributes with an index, most selective first. Of the branches of an `and`, the one whose attribute stands first here is looked up. */
+/** Attributes with an index, most selective first. Of several equalities in an `and`, the one of the first attribute is looked up. */
 const INDEXED = ['id', 'username', 'externalid', 'emails.value', 'displayname'];
 
 /**

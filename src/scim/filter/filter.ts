@@ -8,9 +8,9 @@ export type FilterValue = string | number | boolean | null;
 export interface FilterAttribute {
   /** Canonical keys that lead to the value, from the resource, or from the element inside `[…]`. */
   readonly steps: readonly string[];
-  /** Definition of the attribute or sub-attribute that the last key names; undefined for an undeclared member of an open extension. */
+  /** Definition of the attribute or sub-attribute of the last key; undefined for an undeclared member of an open extension. */
   readonly field: Field | undefined;
-  /** Canonical path in lower case, implied `.value` included: `username`, `emails.value`. */
+  /** Canonical path in lower case, such as `username`; in a comparison with the implied `.value`, such as `emails.value`. */
   readonly key: string;
 }
 

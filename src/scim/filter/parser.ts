@@ -153,7 +153,7 @@ export function parseElementFilter(
   profile: Profile,
 ): { filter: Filter; end: number } {
   if (text.length > MAX_LENGTH) throw invalidFilter(`The path is longer than ${MAX_LENGTH} characters.`);
-  // The opening bracket is behind the lexer and counts as one level.
+  // The lexer starts after the opening bracket, which counts as one level.
   const parsing: Parsing = { lexer: createLexer(text, start + 1), profile, depth: 1 };
   const filter = parseOr(parsing, elementScope(parts));
   expect(parsing, ']');

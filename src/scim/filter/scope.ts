@@ -9,7 +9,7 @@ import type { Token } from './lexer.ts';
 
 /** Resolves names of attributes in a resource, or in an element inside `[…]`. */
 export interface NameScope {
-  /** @throws 400 invalidFilter when no schema declares the name. */
+  /** @throws 400 invalidFilter for a name that no schema declares, or that a filter must not use, such as `password`. */
   resolve(token: Token): Located;
 }
 

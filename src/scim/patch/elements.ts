@@ -37,7 +37,7 @@ export function isListed(field: Field, element: JsonObject, listed: JsonObject):
   return names.every((name) => isEqual(field.parts?.byName.get(name), element[name], listed[name]));
 }
 
-/** Returns the elements that `isListed` finds for none of the listed ones, in one pass: both lists may be long. */
+/** Returns the elements that no entry of `listed` identifies (`isListed`), in one pass, because both lists may be long. */
 function withoutListed(
   field: Field,
   elements: readonly JsonObject[],
@@ -52,7 +52,7 @@ function withoutListed(
   }
   const isHit = (element: JsonObject, key: unknown): boolean =>
     byValue.get(key)?.some((each) => isListed(field, element, each)) ?? false;
-  // A listed element without `value` is under undefined.
+  // A listed element without `value` has the key undefined in `byValue`.
   return elements.filter(
     (element) => !isHit(element, foldPart(field, 'value', element.value)) && !isHit(element, undefined),
   );
@@ -128,8 +128,9 @@ function requiredMembers(filter: Filter | undefined): JsonObject {
   return filter ? Object.fromEntries(requiredValues(filter).map(({ name, value }) => [name, value])) : {};
 }
 
-// `auto` does not know the provider. Under `auto` a replace creates the element if the filter names a canonical type of the
-// schema (work, home). A replace of another type is refused, because no element matches (RFC 7644 §3.5.2.3).
+// Returns whether a replace may create an element with the values of the filter. Under `auto` the provider is unknown, so where
+// the schema has canonical values, such as the types work and home, a replace with another value is refused, because no element
+// matches (RFC 7644 §3.5.2.3). Other profiles have no such limit.
 function isCanonical(field: Field, filter: Filter, profile: Profile): boolean {
   if (profile.name !== 'auto') return true;
   return requiredValues(filter).every(({ name, value }) => {
@@ -140,7 +141,10 @@ function isCanonical(field: Field, filter: Filter, profile: Profile): boolean {
   });
 }
 
-/** Adds the element that no existing one matched. @throws 400 noTarget when a replace must not create it */
+/**
+ * Adds an element when no element was selected.
+ * @throws 400 noTarget when a replace must not create it, or the filter does not say which element to create
+ */
 function addElement(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, filter, sub, value, profile } = change;
   if (isUnassigned(value)) return [...elements];

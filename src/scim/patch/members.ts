@@ -9,7 +9,8 @@ import type { Profile } from '../profiles.ts';
 import { lastSegment } from '../values.ts';
 import type { PatchMemberStep, PatchOperation } from './operation.ts';
 
-// Returns the identifier of a member. `display`, `type` and `$ref` are ignored: Entra sends $ref null, Okta an old display.
+// Returns the identifier of a member: bare text, or the `value` of an object, or the end of `$ref` in an object without `value`.
+// `display` and `type` are ignored, because Okta sends an old `display`; Entra sends `$ref` null beside `value`.
 function memberValue(raw: unknown, profile: Profile | undefined): string {
   const value = isObject(raw) ? identifierIn(raw) : raw;
   if (!isObject(raw) && profile && !profile.allows('bare-member'))
@@ -25,7 +26,10 @@ function identifierIn(raw: Record<string, unknown>): unknown {
   return Object.hasOwn(raw, '$ref') && typeof raw.$ref === 'string' ? lastSegment(raw.$ref) : undefined;
 }
 
-/** Returns the distinct identifiers of a members list. @throws 400 invalidValue for a member without value */
+/**
+ * Returns the distinct identifiers of a members list.
+ * @throws 400 invalidValue for a member with neither a usable `value` nor `$ref`, and for bare text that the profile refuses
+ */
 function memberValues(raw: unknown, profile?: Profile): string[] {
   if (raw === null || raw === undefined) return [];
   const values = new Set<string>();
@@ -35,8 +39,8 @@ function memberValues(raw: unknown, profile?: Profile): string[] {
 
 /**
  * Returns the distinct identifiers of the members in a POST or PUT body, in order; undefined without a `members` key.
- * @param profile refuses bare text as a member, unless it allows that; without a profile it is accepted
- * @throws 400 invalidValue when a member has no usable value
+ * @param profile decides whether bare text is accepted as a member; undefined: bare text is accepted
+ * @throws 400 invalidValue for a member with neither a usable `value` nor `$ref`, and for bare text that the profile refuses
  */
 export function membersOf(body: unknown, profile?: Profile): string[] | undefined {
   if (!isObject(body)) return undefined;

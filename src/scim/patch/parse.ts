@@ -130,7 +130,8 @@ function checkRemoval(parsing: Parsing, value: unknown): void {
   );
 }
 
-// `manager.$ref` sets the manager; `manager.displayName` is readOnly and ignored.
+// `manager.$ref` sets the manager if the profile allows `reference-for-value`. Any other readOnly sub-attribute, such as
+// `manager.displayName`, is ignored in a value without path if the profile allows `read-only-ignored`, and refused otherwise.
 function pushReadOnlyPart(
   parsing: Parsing,
   target: AttributeTarget,
@@ -178,8 +179,8 @@ function parseOperation(
 
 /**
  * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2).
- * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value),
- * noTarget (remove without a path), mutability (a readOnly attribute by its path), tooMany.
+ * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value or an unusable one),
+ * noTarget (remove without a path), mutability (readOnly attributes, sub-attributes of members), tooMany.
  */
 export function parsePatch(type: ResourceType, body: unknown, profile: Profile): PatchOperation[] {
   if (isObject(body)) checkBody(body);

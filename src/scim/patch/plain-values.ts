@@ -12,7 +12,7 @@ export type PlainValues = ReadonlyMap<string, string | boolean>;
 const MOST_OPERATIONS = 4;
 /** Longest value; longer values need the length checks of the whole resource (constraints.ts). */
 const MOST_CHARACTERS = 256;
-/** Attributes with index entries. */
+/** Attributes with index entries. The displayName of a group has them too, but `takesAnything` excludes it as `required`. */
 const IDENTIFIERS = new Set(['userName', 'externalId']);
 
 /**
