@@ -1,4 +1,4 @@
-// Stores the tenant's audit log, newest event last. At least the newest 15,000 events are kept; the setting
+// Stores the tenant's audit log in the order in which events are added. At least the last 15,000 are kept; the setting
 // `auditRetentionEvents` limits how many of them are shown (contract 4.6: 10,000).
 import type { Durable } from './durable.ts';
 import type { AuditRecord } from './records.ts';
@@ -7,7 +7,7 @@ const KEPT_EVENTS = 15_000;
 
 export interface AuditLog extends Durable {
   add(event: AuditRecord): void;
-  /** Returns at most `limit` events, oldest first. */
+  /** Returns the last `limit` events, in the order in which they were added. */
   events(limit: number): readonly AuditRecord[];
 }
 

@@ -16,7 +16,7 @@ function unauthorized(message: string): SandboxProblem {
   return new SandboxProblem(401, message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** Returns true for a request that the first proxy marks as plain http; it is refused with 400 (ASSUMED-03). */
+/** Returns true if the first proxy reports plain http (`X-Forwarded-Proto`); such a request is refused with 400 (ASSUMED-03). */
 export function isMarkedPlain(request: Request): boolean {
   const marked = request.headers['x-forwarded-proto'];
   const first = (Array.isArray(marked) ? marked[0] : marked)?.split(',')[0]?.trim().toLowerCase();

@@ -6,7 +6,7 @@ import type { SandboxRuntime } from './runtime.ts';
 
 const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/merge-patch+json'];
 
-/** Deeper than any valid body, and shallow enough for recursive code. */
+/** Deepest nesting of a body that is accepted: deeper than any valid one, and shallow enough for recursive code. */
 const MAX_DEPTH = 200;
 
 /**

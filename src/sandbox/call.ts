@@ -33,7 +33,7 @@ export interface Visit {
 export interface Call extends CurrentState {
   readonly request: Request;
   readonly caller: Caller;
-  /** State for answers to reads; the fault `staleReadsMs` makes it an earlier one. */
+  /** State that answers to reads show; an earlier state with the fault `staleReadsMs`. */
   readonly read: StateView;
   readonly fault: InjectedFault;
   readonly platformUrl: string;

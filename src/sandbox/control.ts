@@ -74,7 +74,7 @@ function viewBranch(runtime: SandboxRuntime, request: Request): SandboxJsonObjec
   return { deploymentId, branchName, viewing: isViewed };
 }
 
-/** Revokes the keys and tokens of a name, effective at once (contract 1.2). */
+/** Revokes the API keys and OAuth tokens of this name, effective immediately (contract 1.2). */
 function revoke(runtime: SandboxRuntime, name: string): SandboxJsonObject {
   const found = [...runtime.state.credentials.values()].filter((credential) => credential.name === name);
   if (found.length === 0) throw new SandboxProblem(404, `No key of the name ${name}`);

@@ -35,9 +35,9 @@ interface FaultSet {
 export interface FaultRule {
   readonly method: string | undefined;
   readonly path: RegExp | undefined;
-  /** Number of matching requests that the rule applies to. */
+  /** Number of matching requests, after those of `skip`, to which the rule applies. */
   readonly times: number;
-  /** Number of matching requests before these that it does not apply to. */
+  /** Number of the first matching requests to which the rule does not apply yet. */
   readonly skip: number;
   readonly set: FaultSet;
 }

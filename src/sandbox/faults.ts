@@ -51,7 +51,7 @@ function createDice(seed: number): () => number {
   };
 }
 
-/** Returns a number of the details of a fault; `absent` if it has none of this name. */
+/** Returns the detail `name` of a fault if it is a number, else `absent`. */
 function numberIn(chance: Chance, name: string, absent: number): number {
   const value = own(chance.detail, name);
   return typeof value === 'number' ? value : absent;
@@ -116,8 +116,8 @@ export function createFaults(initial: unknown = {}): Faults {
   let matches = new Map<FaultRule, number>();
 
   /**
-   * Returns the first matching rule that has matched more than `skip` and at most `skip + times` requests, with this one. It
-   * and the matching rules before it count the request.
+   * Returns the first matching rule for which this request is match number `skip + 1` to `skip + times`. That rule and the
+   * matching rules before it count the request; later rules do not.
    */
   function ruleFor(method: string, path: string): FaultRule | undefined {
     return plan.rules.find((rule) => {

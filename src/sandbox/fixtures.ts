@@ -61,7 +61,7 @@ function noteLogin(current: CurrentState, owner: UserRecord): void {
   });
 }
 
-/** Returns the function that creates a credential; without `deployments` it is valid for all of them. */
+/** Returns the function that creates a credential; without `deployments` the credential is valid for all deployments. */
 function makeCredential(kind: Credential['kind']): MakeFixture {
   return (current, source, secrets) => {
     // API keys begin with `sk-` (contract 1.1).

@@ -8,7 +8,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/** Returns the host as written in a URL; a wildcard address becomes the loopback address. */
+/** Returns the host as written in a URL; a wildcard address becomes `localhost`. */
 function shownHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -3,7 +3,10 @@ import type { Durable } from './durable.ts';
 import { createRecentChanges, type RecentChangesDeps } from './recent-changes.ts';
 
 export interface MembershipView {
-  /** Returns user ids in order of joining; the caller must not change the set. */
+  /**
+   * Returns user ids in order of joining; in a view of an earlier time, users who left since then come last. The caller must
+   * not change the set.
+   */
   membersOf(groupId: number): ReadonlySet<number>;
   /** Returns group ids; the caller must not change the set. */
   groupsOf(userId: number): ReadonlySet<number>;

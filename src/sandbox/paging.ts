@@ -18,7 +18,7 @@ function queryCount(call: Call, name: string, least: number): number | undefined
   return Number(text);
 }
 
-/** Returns the cursor behind a row: base64url of `<kind>:<id>`. `kind` names the list, so that a cursor fits no other one. */
+/** Returns the cursor behind a row: base64url of `<kind>:<id>`. `kind` names the list, so that the cursor fits no other list. */
 function toCursor(kind: string, id: number): string {
   return Buffer.from(`${kind}:${id}`).toString('base64url');
 }

@@ -34,7 +34,8 @@ export function createPlatformFamily(runtime: SandboxRuntime, more: readonly Mou
     ],
     authenticate: (request) =>
       authenticate(request, currentStateOf(runtime), {
-        // The vendor's client sends `Authorization: Api-Key` here (contract 1.1); the strict setting tests clients that send Bearer.
+        // The vendor's client sends `Authorization: Api-Key` here (contract 1.1); with the setting, tests find out whether a
+        // client sends Bearer.
         acceptsApiKeyScheme: !runtime.settings.strictAuthScheme,
       }),
     render: platformError,

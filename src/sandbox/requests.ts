@@ -1,5 +1,5 @@
-// Stores the requests to the platform with their status and bodies, which the control port lists. Of the headers only the request id
-// is stored; secrets in bodies are masked when they are read.
+// Stores the requests to the platform with their status and bodies, which the control port lists. Of the headers only the
+// request id is stored; secrets in bodies are masked when the log is read.
 import { isJsonObject } from './json.ts';
 
 export interface RequestEntry {
@@ -18,15 +18,15 @@ export interface RequestEntry {
   body: unknown;
 }
 
-/** Newest entries that are always kept; beyond 1.25 times as many, older ones are removed at once. */
+/** Number of newest entries that are always kept; older ones are removed when there are more than 1.25 times as many. */
 const MAX_ENTRIES = 200_000;
-/** Bodies are stored up to this total size; entries after that have no body. */
+/** Largest total size of the stored bodies; after that, entries have no body until the log is cleared. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const SECRET_NAME = /pass|secret|token|api_?key|credential|authorization|private_?key/i;
 
 export interface RequestLog {
   open(entry: Omit<RequestEntry, 'status' | 'durationMs' | 'body'>): RequestEntry;
-  /** Stores the parsed body of `bytes` length with the entry. */
+  /** Stores the parsed body of `bytes` length with the entry, unless the bodies would exceed MAX_BODY_BYTES. */
   attach(entry: RequestEntry, body: unknown, bytes: number): void;
   entries(): RequestEntry[];
   clear(): void;

@@ -46,8 +46,8 @@ export interface SandboxOptions {
   /** Source of real time; `POST /clock` adds an offset to it. */
   clock?: Clock;
   /**
-   * Folder that stores the state over restarts; created when missing. The seed is used only while the folder is
-   * empty.
+   * Folder that stores the state over restarts; created when missing. The seed is used only while the folder holds no
+   * state.
    */
   dataDir?: string;
   /** Folder with a data model as Cube's YAML, for every deployment; default: the models of the seed. */
@@ -84,7 +84,7 @@ function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFa
 function emptyState(runtime: Omit<SandboxRuntime, 'state'> & { state?: State }): State {
   const state = createState({
     now: () => runtime.clock.now(),
-    // A change is recorded while a fault lets reads return the state before it, but never of a state that is still being seeded.
+    // Changes are recorded while a fault asks for stale reads, but not those of a seed that still fills a new state.
     isKept: () => runtime.state === state && runtime.faults.readsMayLag(),
     changed: () => runtime.changed(),
   });

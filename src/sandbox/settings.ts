@@ -30,9 +30,9 @@ export interface SandboxSettings {
   readonly strictValueIds: boolean;
   /** Largest number of ids in a bulk call (contract 8). */
   readonly bulkLimit: number;
-  /** Number of events in the audit log (contract 4.6). */
+  /** Largest number of events that the audit log shows (contract 4.6). */
   readonly auditRetentionEvents: number;
-  /** Days that audit events are kept; 0 = no limit, so that tests may use fixed dates (contract 4.6 says 30). */
+  /** Days for which an export shows audit events; 0 = no limit, so that tests may use fixed dates (contract 4.6 says 30). */
   readonly auditRetentionDays: number;
   /** Pause before every chat record, milliseconds of real time. */
   readonly chatRecordDelayMs: number;
@@ -48,7 +48,7 @@ export interface SandboxSettings {
   readonly dataQueryTimeoutMs: number;
   /** Rows of a JSON query without `limit`. */
   readonly dataRowDefault: number;
-  /** Largest `limit` of a JSON query, above which it is refused (contract 5.1), and most rows of an SQL query. */
+  /** Largest `limit` of a JSON query, which is refused above it (contract 5.1); also the most rows of an SQL query. */
   readonly dataRowCap: number;
   /** SQL streams fail after this many rows; null = no failure (row DATA-13 of docs/platform-coverage.md). */
   readonly sqlFailAfterRows: number | null;
@@ -99,10 +99,11 @@ export const CHAT_LONGEST_TTL_SECONDS = 100 * 366 * 86_400;
  */
 export const CHAT_LONGEST_INPUT = 100_000;
 /**
- * Number of threads, and of messages in a thread; beyond it the oldest are removed, except running threads.
+ * Number of newest threads that are always kept; with a tenth more, the older ones are removed unless an answer runs in them.
  * Decided here, not in the contract.
  */
 export const CHAT_THREADS_KEPT = 10_000;
+/** Number of newest messages that a thread keeps. Decided here, not in the contract. */
 export const CHAT_MESSAGES_KEPT = 1_000;
 
 export const DEFAULT_SETTINGS: SandboxSettings = {

@@ -37,15 +37,15 @@ const lower = (text: string | null): string[] => (text === null ? [] : [text.toL
 /** Number of characters before the @ in a key of the user search index, such as `ada@`. */
 const SEARCH_KEY_LENGTH = 3;
 
-/** Returns the index key for a search in lower case, or undefined when the text is not an address or too short. */
+/** Returns the index key for a search text in lower case; undefined without an @ or with fewer than three characters before it. */
 export function searchKey(wanted: string): string | undefined {
   const at = wanted.indexOf('@');
   return at < SEARCH_KEY_LENGTH ? undefined : wanted.slice(at - SEARCH_KEY_LENGTH, at + 1);
 }
 
 /**
- * Returns an index key for every @ of the text: the @ and the characters before it. A search for an address then finds all
- * users whose text contains that address.
+ * Returns an index key for every @ with at least three characters before it: these three and the @. A search for an address
+ * then finds all users whose text contains that address.
  */
 function searchKeys(text: string): string[] {
   const keys = new Set<string>();
@@ -100,7 +100,7 @@ export function createState(deps: RecentChangesDeps) {
     branchViews: new Set<string>(),
     workspace: createItems(deps),
     grants: createGrants(deps),
-    /** Records of generic collections, by path (control-plane/collections.ts). */
+    /** Records of generic collections, by name and deployment (control-plane/collections.ts). */
     collections: new Map<string, readonly SandboxJsonObject[]>(),
     /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
     activeAdmins: new Set<number>(),

@@ -1,5 +1,5 @@
-// Implements the agent: it reads the model, selects members, runs the query with the caller's rights and
-// describes the result. It is deterministic: the same question on the same data gives the same answer.
+// Implements the agent: it reads the model, selects members, runs the query with the caller's rights and describes the
+// result. Unless a language model selects the members, the same question on the same data gives the same answer.
 import { randomUUID } from 'node:crypto';
 import type { CubeDocument } from '../core-data/core-data.ts';
 import type { ChatNames } from './names.ts';
@@ -36,7 +36,7 @@ export interface AgentTask {
   readonly choose: Choose;
 }
 
-/** Largest number of increments of one answer. */
+/** Largest number of increments into which the final text is split. */
 const MAX_INCREMENTS = 12;
 /** Graph path of the answer itself, by which clients find the final record (contract 6.3). */
 const FINAL = ['final'];

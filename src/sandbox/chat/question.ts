@@ -91,7 +91,7 @@ function timeDimension(cube: CubeDocument, named: readonly MemberDocument[]): Me
   return [...named, ...cube.dimensions].find(({ type }) => type === 'time');
 }
 
-/** Returns the measures for a question that names none: the count, or none when it asks for a list of rows. */
+/** Returns the measures for a question that names none: the count (else the first measure); no measure if it asks for rows. */
 function defaultMeasures(cube: CubeDocument, asked: ReadonlySet<string>): MemberDocument[] {
   if (['list', 'show', 'rows', 'row', 'record'].some((word) => asked.has(word))) return [];
   const counting = cube.measures.find(({ aggType }) => aggType === 'count') ?? cube.measures[0];
@@ -131,7 +131,7 @@ function considerCube(cube: CubeDocument, question: string): { choice: Choice; s
   };
 }
 
-/** Returns the best selection among the visible cubes, or null when the question names none of their members. */
+/** Returns the best selection among the visible cubes, or null when the question names neither a cube nor a member. */
 export function chooseMembers(question: string, cubes: readonly CubeDocument[]): Choice | null {
   const lower = question.toLowerCase();
   let best: { choice: Choice; score: number } | undefined;

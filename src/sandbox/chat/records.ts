@@ -26,11 +26,11 @@ export interface MessageRecord {
   readonly isInProcess: boolean;
   /** Always false here: the sandbox's agent answers in text. */
   readonly isStructuredResponse?: boolean;
-  /** Place in the thread; it rises with every record (ASSUMED-90). */
+  /** Position in the thread; it rises with every record (ASSUMED-90). */
   readonly sort: number;
 }
 
-/** `ended`: by a user who left, or by the shutdown of the sandbox. `failed`: by an error of the agent. */
+/** `ended`: the user lost access, or the sandbox stopped. `failed`: an error of the agent. */
 export type RunOutcome = 'streaming' | 'completed' | 'aborted' | 'failed' | 'ended';
 
 /** A data query of a run, for assertions; contains the fingerprint of the token instead of the token. */

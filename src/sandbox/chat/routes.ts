@@ -38,8 +38,8 @@ function requireBranch(caller: ChatCaller, branchName: string | null): void {
 }
 
 /**
- * Returns the thread of a request, or undefined for a new one; throws 404 for a thread of another user
- * (ASSUMED-88).
+ * Returns the thread that `chatId` names, or that an earlier request with the same `messageId` opened; undefined: a new one is
+ * needed. Throws 404 for an unknown `chatId` and for a thread of another user (ASSUMED-88).
  */
 function findThread(
   current: CurrentState,
@@ -171,7 +171,7 @@ function abortChat(deps: ChatDeps): RequestHandler {
   };
 }
 
-/** Builds the routes for both forms of both addresses, below `/api/v1/public`. */
+/** Builds the routes of both calls, each under the addresses of agents and of deployments, below `/api/v1/public`. */
 export function createChatRoutes(deps: ChatDeps, mount: string): MountedRouter {
   const router = Router({ caseSensitive: true });
   for (const form of ['/:accountName/agents/:agentId', '/:accountName/deployments/:deploymentId']) {

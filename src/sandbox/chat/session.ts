@@ -23,11 +23,11 @@ export interface ChatSession {
   readonly userIds: ReadonlySet<number>;
   /** Null with an API key; else a hash that distinguishes two tokens without revealing them. */
   readonly tokenFingerprint: string | null;
-  /** Creates or updates the external user of the session, if it has one; throws SandboxProblem 429 beyond the limit (ASSUMED-97). */
+  /** Creates or updates the external user, if the session has one. @throws SandboxProblem 429 beyond the limit (ASSUMED-97) */
   admit(current: CurrentState): void;
-  /** Returns false once the user or the API key has lost access. */
+  /** Returns false once the user is gone, the API key is invalid, or the deployment no longer accepts tokens. */
   hasAccess(current: CurrentState): boolean;
-  /** Returns the current rights; throws SandboxProblem 401 when the token is no longer valid. */
+  /** Returns the current rights. @throws SandboxProblem 401 when the token is no longer valid or the internal user has left */
   context(current: CurrentState): CoreDataSecurityContext | Promise<CoreDataSecurityContext>;
 }
 
@@ -130,8 +130,8 @@ function keySession(
   const { credential } = proof;
   requireGroups(current, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
-  // `groups` of the request replaces the groups of its securityContext. Attributes of both are merged; of two values with one
-  // name the value in `userAttributes` of the request counts.
+  // `groups` of the request replaces the groups of its securityContext. Attributes of both are merged; of two values with the
+  // same name the value in `userAttributes` of the request counts.
   const context: CoreDataSecurityContext = {
     groups: settings.groups ?? given.groups,
     userAttributes: { ...given.userAttributes, ...typedAttributes(current, settings) },

@@ -7,11 +7,14 @@ import { toLine } from './run.ts';
 interface RecordState {
   readonly chatId: string;
   readonly isStreaming: boolean;
-  /** In the opening record (`__cutoff__`) the former messages; new ones follow as lines of their own. In the closing record all. */
+  /**
+   * In the opening record (`__cutoff__`): the messages that do not follow as lines of their own. In the closing record
+   * (`__state__`): all messages, but none for a user who lost access.
+   */
   readonly messages: readonly MessageRecord[];
 }
 
-/** Returns the opening record; `sort` is that of the last record before it. */
+/** Returns the opening record; `sort` is that of the last record which does not follow as a line. */
 export function cutoffLine(state: RecordState, sort: number): string {
   return toLine({ id: '__cutoff__', isDelta: false, isInProcess: false, sort, state });
 }

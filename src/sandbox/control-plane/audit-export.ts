@@ -99,8 +99,8 @@ function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
 }
 
 /**
- * Returns 200 with the CSV. @throws 400 for invalid dates, 403 without the plan, the setting or the permission
- * `AuditLogManage` (ASSUMED-67)
+ * Returns 200 with the CSV. @throws 400 for an invalid date or a start after the end, 403 without the plan, the setting or
+ * the permission `AuditLogManage` (ASSUMED-67)
  */
 export function exportAuditLog(call: Call): StreamedReply {
   const start = momentOf(call, 'start') ?? -Infinity;

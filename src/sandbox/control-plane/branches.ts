@@ -35,7 +35,10 @@ interface StagingChange {
   readonly isBranch: (branch: BranchRecord) => boolean;
 }
 
-/** Parses the body. @throws 400 unless it has exactly one of `branchName` and `branchId`; null counts as absent */
+/**
+ * Parses the body; null counts as absent.
+ * @throws 400 unless `enabled` is a boolean and the body has exactly one of `branchName` and `branchId`
+ */
 function parseStagingChange(body: SandboxJsonObject): StagingChange {
   const enabled = own(body, 'enabled');
   if (typeof enabled !== 'boolean') throw new SandboxProblem(400, 'enabled must be true or false');

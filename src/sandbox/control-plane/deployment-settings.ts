@@ -88,7 +88,7 @@ function releaseAfter(call: Call, deployment: DeploymentRecord, change: Change):
 
 /**
  * Handles `PUT`: absent and null properties stay. `releaseChannelVersion` is a version, also in the form `<image>:v<version>`
- * of the answer; another image than the one of the answer is not listed. 200 with the settings; 400 (version not listed,
+ * of the answer; a version with another image counts as not listed. 200 with the settings; 400 (version not listed,
  * unknown channel), 403 without `DeploymentUpdate`, 404.
  */
 export function updateDeployment(call: Call): HandlerReply {

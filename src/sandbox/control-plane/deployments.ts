@@ -9,7 +9,7 @@ export type NewBranch = Pick<BranchRecord, 'name' | 'kind' | 'owner'>;
 interface NewDeployment {
   readonly name: string;
   readonly apiSecret: string;
-  /** The first one is the production branch. */
+  /** Exactly one is of the kind `production`. */
   readonly branches: readonly NewBranch[];
   /** Agents of the chat; when absent, one agent with the deployment's id. */
   readonly agents?: readonly string[];

@@ -20,7 +20,7 @@ function anyDeployment(call: Call): DeploymentRecord {
   return found;
 }
 
-/** Handles `POST /embed/generate-session`: 200 `{sessionId}`; the session is later exchanged for a token. */
+/** Handles `POST /embed/generate-session`: 200 `{sessionId}`, which is later exchanged for a token; 400, 403. */
 export function generateSession(call: Call): HandlerReply {
   // Refuses a body that is no object.
   bodyOf(call);

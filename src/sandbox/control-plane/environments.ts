@@ -59,7 +59,7 @@ function addressesOf(
   return { url, sql: { host: `${name}.${hostname}`, ...sql } };
 }
 
-/** Returns the record of the platform's specification (contract 0). */
+/** Returns an environment in the form of the platform's specification (contract 4.2): credentials as an object, no branch. */
 function showEnvironment(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
@@ -71,7 +71,7 @@ function showEnvironment(call: Call, deployment: DeploymentRecord, environment: 
   };
 }
 
-/** Returns an environment in the form of the vendor's published OpenAPI document (contract 0): credentials as a list, the branch by name. */
+/** Returns an environment in the form that the vendor published (contract 4.2): credentials as a list, and the branch. */
 function showItem(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type, branch } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
@@ -96,8 +96,8 @@ function typeOf(text: string | undefined): EnvironmentType | undefined {
 }
 
 /**
- * Handles `GET .../environments` with the filter `type`. The answer holds the list twice: in the form of the
- * specification and in that of the published document. @throws 400 (ASSUMED-54), 403, 404
+ * Handles `GET .../environments` with the filter `type`. The answer holds the list twice (contract 4.2): `data.environments`
+ * by offset (showEnvironment), and `items` by cursor (showItem). @throws 400 (ASSUMED-54), 403, 404
  */
 export function listEnvironments(call: Call): HandlerReply {
   const type = typeOf(queryText(call, 'type'));
@@ -129,8 +129,8 @@ function lifetimeOf(call: Call, body: SandboxJsonObject): number {
 
 /**
  * Handles `POST .../environments/{id}/tokens-for-meta-sync`: 200 `{data: {token, created_at, expires_at}}`;
- * 400, 403, 404. The context becomes top-level claims; its own `scope`, `iat` and `exp` are overwritten
- * (ASSUMED-57).
+ * 400, 403, 404. The properties of `security_context` become top-level claims of the token; its own `scope`, `iat` and `exp`
+ * are overwritten (ASSUMED-57).
  */
 export async function createMetaToken(call: Call): Promise<HandlerReply> {
   const body = bodyOf(call);

@@ -13,7 +13,7 @@ import { SandboxProblem } from '../problem.ts';
 import { createDeployment, type NewBranch } from './deployments.ts';
 import { publish } from './releases.ts';
 
-/** Parses a branch name or `{name, kind?, owner?}`; the first branch of a deployment is its production branch. */
+/** Parses a branch name or `{name, kind?, owner?}`; the default kind is `production` for the first branch, else `shared`. */
 function branchOf(entry: unknown, index: number): NewBranch {
   const branch = isJsonObject(entry) ? entry : { name: entry };
   const kind = own(branch, 'kind') ?? (index === 0 ? 'production' : 'shared');

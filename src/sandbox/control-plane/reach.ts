@@ -37,9 +37,8 @@ function isInRole(current: CurrentState, user: UserRecord, action: string, resou
 }
 
 /**
- * Returns true when the user may do the action in the whole tenant, by a permission of the user or by a role; administrators
- * may do all.
- * @param resource the resource that a role has to name; by default only a role for all resources counts
+ * Returns true when the user may do the action, by a permission in the whole tenant or by a role; administrators may do all.
+ * @param resource the resource that a role has to name, such as a deployment id; by default only a role for all resources counts
  */
 export function hasPermission(
   current: CurrentState,
@@ -50,7 +49,7 @@ export function hasPermission(
   return user.isAdmin || user.permissions.has(action) || isInRole(current, user, action, resource);
 }
 
-/** Returns true when the user may do the action with the deployment, in the whole tenant or by a grant on the deployment. */
+/** Returns true when the user may do the action with the deployment, by hasPermission or by a grant on the deployment. */
 function mayDo(
   current: CurrentState,
   user: UserRecord,

@@ -34,16 +34,16 @@ export function listVersions(call: Call): HandlerReply {
   return { status: 200, body: { data, ...cursorPage(call, 'version', rows, ({ item }) => item) } };
 }
 
-/** Returns the version without image and prefix; an unknown image is not listed (ASSUMED-62). */
+/** Returns the version without image and prefix; undefined for another image or any other text (ASSUMED-62). */
 function bareVersion(text: string): string | undefined {
   const [, image, bare] = /^(?:(.+):v|v)?(\d+(?:\.\d+)*)$/.exec(text) ?? [];
   return image === undefined || image === RUNTIME_IMAGE ? bare : undefined;
 }
 
 /**
- * Returns the release for a requested version and channel; null = not requested. A version without a channel is
- * searched in the current channel first. Throws 400 for an unknown channel and for a version that is not listed, or
- * not listed in the requested channel (ASSUMED-61).
+ * Returns the release for a requested version and channel; null = not requested. A channel without a version gives its newest
+ * version. A version without a channel is searched in the current channel first. Throws 400 for an unknown channel and for a
+ * version that is not listed, or not listed in the requested channel (ASSUMED-61).
  */
 export function wantedRelease(
   state: State,

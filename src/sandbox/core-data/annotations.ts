@@ -126,7 +126,7 @@ const annotateTimes = (query: Query): [string, Annotation][] =>
     return isDimension ? entries : [...entries, [name, shown]];
   });
 
-/** Returns title and type of every member of the answer, by kind and name. A segment has titles alone. */
+/** Returns title and type of the members of the answer, by kind and name. Segments have titles alone; private ones are left out. */
 export function annotationOf(query: Query): Readonly<Record<string, Annotation>> {
   return {
     measures: Object.fromEntries(

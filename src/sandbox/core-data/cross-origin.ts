@@ -1,4 +1,5 @@
-// Lets browsers of any origin call the data API: answers preflights without a token, and marks every answer.
+// Lets browsers of any origin call the data API: answers preflights without a token, and adds
+// `Access-Control-Allow-Origin` to every answer.
 import type { RequestHandler } from 'express';
 
 const PREFLIGHT = {

@@ -53,7 +53,10 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
     );
   const parsed = await parse(engine, query, bounds);
   const { names, isAll, countsRows } = namesIn(parsed);
-  /** Returns the members, as `cube.member`, that the query may evaluate: all with a star or without any name, else the named ones. */
+  /**
+   * Returns the members of a cube, as `cube.member`, that the query may evaluate: those that it names; all of them if the query
+   * has a star or names none of this cube.
+   */
   const evaluated = (cube: Cube): string[] => {
     const all = [...cube.measures, ...cube.dimensions, ...cube.segments];
     const counts = countsRows ? cube.measures.filter(({ aggType }) => aggType === 'count') : [];

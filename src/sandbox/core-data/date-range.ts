@@ -50,7 +50,7 @@ const withMinutes = (offset: string): string =>
   offset === 'Z' ? offset : `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`;
 
 /**
- * Returns the start of a day in UTC; NaN for a day that the month does not have, which Date.parse takes for one of the next month.
+ * Returns the start of a day in UTC; NaN for a day that the month does not have, which Date.parse moves into the next month.
  */
 function startOfDay(date: string): number {
   const ms = Date.parse(date);

@@ -33,7 +33,7 @@ const FIXED_MS = {
   week: 604_800_000,
 } as const;
 const MONTHS_OF = { month: 1, quarter: 3, year: 12 } as const;
-/** Larger counts are outside the range of dates. */
+/** Largest count of units that is accepted; more, such as of years, could lead outside the range of dates. */
 const MAX_COUNT = 10_000;
 
 /** Returns the beginning of the unit that contains `date`; weeks begin on Monday. */

@@ -4,7 +4,7 @@ export type MemberType = 'string' | 'number' | 'time' | 'boolean';
 /** A value of a row: most numbers are text, times are ISO 8601 without zone. */
 export type Cell = string | number | boolean | null;
 
-/** A segment as clients see it: what differs between segments. annotations.ts adds the properties that Cube sends with each. */
+/** The properties that differ between segments; annotations.ts adds those that are the same for every segment. */
 export interface SegmentDocument {
   /** Name with its cube: `orders.completed`. */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface CubeDocument {
   readonly connectedComponent: number;
 }
 
-/** Public cubes and views with a matching policy, cubes first, then by name. */
+/** Public cubes and views with a member that the caller may see, cubes first, then by name. */
 export interface MetaDocument {
   readonly cubes: readonly CubeDocument[];
   /** Name of the model. */

@@ -8,7 +8,7 @@ import type { Statement } from './statement.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool, so that other work gets a thread. */
 const PARALLEL = 3;
-/** Counted size of a number or a boolean. */
+/** Counted size of a cell that is not text. */
 const CELL_BYTES = 4;
 const OPTIONS = {
   threads: '2',
@@ -41,7 +41,10 @@ interface QueryAnswer {
 export interface Engine {
   /** Runs statements of the sandbox that create tables. */
   prepare(statements: readonly string[]): Promise<void>;
-  /** Rejects with SandboxProblem 400 when the engine refuses the statement or the time limit passes. */
+  /**
+   * Rejects with SandboxProblem 400 when the engine refuses the statement, or the time limit passes before rows are
+   * read. A fault while rows are read is the `failure` of the answer.
+   */
   query(statement: Statement, bounds: Bounds): Promise<QueryAnswer>;
   stop(): Promise<void>;
 }

@@ -29,11 +29,13 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** Deepest nesting of groups, and largest number of filters in one. */
+/** Deepest nesting of groups. */
 const MAX_DEPTH = 10;
+/** Largest number of filters in one group. */
 const MAX_PARTS = 200;
-/** Longest value in characters, and largest number of values of a condition. */
+/** Longest text of a value, in characters. */
 const VALUE_LENGTH = 1000;
+/** Largest number of values of a condition. */
 const MAX_VALUES = 10_000;
 /** `<cube>.<member>`. */
 const NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;

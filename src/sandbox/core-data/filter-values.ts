@@ -143,7 +143,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
   if (isText(operator)) {
     // `~~*` is PostgreSQL's operator of ILIKE.
     const negation = operator.startsWith('not') ? '!' : '';
-    // Without a value, nothing stands before `OR … IS NULL`.
+    // Without a value, nothing stands before `OR … IS NULL` in the SQL of Cube.
     if (present.length === 0 && negation === '') throw badSyntax('OR');
     if (type !== 'text') throw userError(`Error: operator does not exist: ${type} ${negation}~~* text`);
   }
@@ -152,7 +152,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
     const isList = operator === 'in' || operator === 'notIn' || values.length > 1;
     if (present.length === 0 && /^[gl]te?$/.test(operator))
       throw userError('Error: Expected one parameter but nothing found');
-    // Without a value, the list is an empty `IN ()`.
+    // Without a value, the SQL of Cube has an empty list, `IN ()`.
     if (present.length === 0 && isList) throw badSyntax(')');
   }
   return { values, span: null };

@@ -21,7 +21,7 @@ const MONTHS: Partial<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 }
 const DAYS: Partial<Record<Unit, number>> = { day: 1, week: 7 };
 const SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 3600 };
 /**
- * Number of units in the next longer one. The intervals of a granularity without an origin begin with the year, so
+ * Number of each unit in the next longer unit. The intervals of a granularity without an origin begin with the year, so
  * their length must divide this number; it is 1 where only an interval of one unit fits.
  */
 const UNITS_IN_NEXT: Readonly<Record<Exclude<Unit, 'year'>, number>> = {

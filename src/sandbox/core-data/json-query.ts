@@ -100,7 +100,7 @@ function joinHintOf({ cube, member }: FoundMember<{ readonly from?: string }>): 
   return member.from === undefined || member.from === base ? base : `${base},${member.from}`;
 }
 
-/** Returns the cubes with the one first that reaches the others. @throws 400 if none does */
+/** Returns the cubes of these members, first the cube that reaches all others. @throws 400 if no cube does */
 function joinedCubes(named: readonly FoundMember<{ readonly from?: string }>[]): Cube[] {
   const cubes = [...new Set(named.map(({ cube }) => cube))];
   const root = cubes.find((one) =>
@@ -160,7 +160,7 @@ export function resolveQuery(
   };
   const members = membersOfQuery(query);
   const cubes = joinedCubes(members);
-  // An error about a filter of a policy counts it behind those of the query: `filters[<filterCount + index>]`.
+  // An error names a filter of a policy as if it followed the filters of the query: `filters[<filterCount + index>]`.
   const filterCount = query.filters.length;
   const access = rowAccessOf(evaluatedNames(members), { context, setting, filterCount });
   return { ...query, cubes, access };

@@ -15,7 +15,7 @@ type NamedColumn = readonly [name: string, cellOf: (row: readonly Cell[]) => Cel
 const spanText = (query: Query): string =>
   (query.timeDimensions.find(({ span }) => span)?.span ?? []).map(isoOf).join(' - ');
 
-/** Returns true for the same or a finer granularity; one that the model defines counts as the finest. */
+/** Returns true if `one` is the same granularity as `other` or finer; a granularity of the model counts as the finest. */
 const isAtLeastAsFine = (one: string, other: string): boolean =>
   GRANULARITIES.findIndex((name) => name === one) <= GRANULARITIES.findIndex((name) => name === other);
 

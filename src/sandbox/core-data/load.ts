@@ -78,7 +78,7 @@ function requireBlendable(queries: readonly Query[]): void {
 }
 
 /**
- * Checks that each blended query has a time dimension with a granularity.
+ * Checks that the first time dimension of each blended query has a granularity.
  * @throws 400 as for every invalid query; Cube answers 500
  */
 function requireTimes(queries: readonly Query[]): void {
@@ -112,8 +112,8 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
 
 /**
  * Returns `pivotQuery` of the answer: one query that names the columns of all results, so that a client can pivot them.
- * @param keepsRest whether the `pivotQuery` of blended queries also has the other properties of the first query, as in an answer with
- *   rows
+ * @param keepsRest whether the `pivotQuery` of blended queries also has the other properties of the first query, as in the answer
+ *   of `/v1/load`
  */
 function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): SandboxJsonObject {
   const shown = queries.map(showQuery);

@@ -14,7 +14,7 @@ interface Member {
   readonly isPrivate?: boolean;
   /** Further members that a query with this one evaluates, as `cube.member`; access policies check them too. */
   readonly uses?: readonly string[];
-  /** Member of a cube, as `cube.member`, that a view shows. */
+  /** Member of a cube, as `cube.member`, that this member of a view shows. */
   readonly alias?: string;
 }
 
@@ -54,7 +54,7 @@ export interface Measure extends Member {
   readonly sql: string;
   /** Returns the aggregate over a column that holds `sql`; set when `aggType` alone does not determine it. */
   readonly aggregate?: (column: string) => string;
-  /** Returns, for the name of a column with values of `sql`, the SQL of one row's value in ungrouped queries; default: the column. */
+  /** Returns the SQL of one row's value in ungrouped queries, over a column that holds `sql`; default: the column. */
   readonly single?: (column: string) => string;
 }
 

@@ -22,7 +22,10 @@ function fill(text: string, context: CoreDataSecurityContext): string {
   return name === undefined ? text : String(attributeOf(context, name));
 }
 
-/** Returns the values as Cube adds them to the query. A reference stands for the attribute: a list as texts, any other value unchanged. */
+/**
+ * Returns the values as Cube adds them to the query. A LIST_REFERENCE is replaced by the value of its attribute: a list as texts,
+ * any other value unchanged.
+ */
 function valuesOf({ values }: RowFilter, context: CoreDataSecurityContext): unknown {
   if (typeof values !== 'string') return values?.map((value) => fill(String(value), context));
   const value = attributeOf(context, LIST_REFERENCE.exec(values)?.[1] ?? '');
@@ -102,8 +105,10 @@ const anyOf = (parts: readonly EvaluatedFilter[]): EvaluatedFilter | undefined =
   parts.length > 1 ? { or: parts } : parts[0];
 
 /**
- * Returns the row filters of one cube for the members of a query, or null when a member has no policy. Each member is
- * seen in the rows of any policy that shows it; a query sees the rows that all of its members have in common.
+ * Returns the row filters of one cube for the members of a query, or null when no policy shows one of the members. Each member
+ * is seen in the rows of any policy that shows it; a query sees the rows that all of its members have in common.
+ * @param policies those that match the context
+ * @param isBelowView true for a cube of a queried view, which decides on the members: each policy then counts for each member
  */
 function constraintsOf(
   policies: readonly Policy[],

@@ -49,7 +49,7 @@ const ORDER_NAME =
 export const invalidQuery = (path: string, fault: string) =>
   userError(`Invalid query format: "${path.slice(0, 200)}" ${fault}`);
 
-/** Checks a value; `path` is its place in the query. @throws 400 */
+/** Checks a value; `path` leads to it in the query, such as `filters[0]`. @throws 400 */
 type Check = (value: unknown, path: string) => void;
 
 const anything: Check = () => undefined;

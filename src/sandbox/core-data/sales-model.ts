@@ -127,7 +127,10 @@ const countries: Cube = {
   policies: [{ groups: ['*'], filters: [] }],
 };
 
-/** Returns a private cube under a view. No policy restricts its rows, because no answer shows them: clients can name it in filters only. */
+/**
+ * Returns a private cube under a view. No policy restricts its rows, because no answer shows them: clients can name the cube in
+ * filters only.
+ */
 function createPrivateCube(name: string, view: Cube, reaches: readonly string[]): Cube {
   return {
     ...view,

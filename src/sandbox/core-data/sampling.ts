@@ -54,7 +54,7 @@ export const tableColumns = (definition: string): ModelTable['columns'] =>
     return [name, type];
   });
 
-/** Returns one of the choices at random; each has its share of 1. */
+/** Returns one of the choices at random; the number beside a choice is its probability. */
 export function pick<T>(sampling: Sampling, choices: readonly (readonly [T, number])[]): T {
   let remaining = sampling.roll();
   for (const [choice, share] of choices) {

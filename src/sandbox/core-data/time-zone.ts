@@ -1,6 +1,6 @@
 // Knows the IANA time zones of this machine, and converts times to the local time of a zone.
 
-/** Returns the zone as the list of zones spells it; undefined for a name that this machine does not know. */
+/** Returns the zone in its usual letter case, an alias unchanged; undefined for a name that this machine does not know. */
 export function zoneNamed(name: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(name)) return undefined;
   try {

@@ -32,7 +32,7 @@ export async function restoreRuntime(
 }
 
 /**
- * Returns what saves the state after changes (write-behind.ts), and when stopped.
+ * Returns the writer that saves the state after changes, and remaining changes when it is stopped (write-behind.ts).
  * @param more.seed name of the seed, which a reset may change
  */
 export function keepSaved(

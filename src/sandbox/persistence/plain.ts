@@ -1,7 +1,7 @@
 // Encodes values as JSON and decodes them: Map, Set, bigint and special numbers are tagged.
 import { isJsonObject } from '../json.ts';
 
-/** Property that marks a tagged value, as in `{"$": "set", "value": [1]}`; a plain object with this property is wrapped. */
+/** Property that holds the tag of a value, as in `{"$": "set", "value": [1]}`; a plain object with this property is wrapped. */
 const TAG = '$';
 
 function isPlain(value: object): boolean {

@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { partsOf } from './parts.ts';
 import { decode, encode } from './plain.ts';
 
-/** Version of this form; snapshots of another one are refused. */
+/** Version of the snapshot format; a snapshot of another version is refused. */
 const FORMAT = 1;
 /** Number of entries that are encoded before other work may run. */
 const SLICE = 500;
@@ -48,7 +48,7 @@ function headerOf(line: unknown): Surroundings {
   return around as unknown as Surroundings;
 }
 
-/** Fills an empty state from the lines of a snapshot; throws when it is incomplete or unknown. */
+/** Fills an empty state from the lines of a snapshot. @throws if it is incomplete, of another version or has an unknown part */
 export async function readSnapshot(
   lines: Iterable<string> | AsyncIterable<string>,
   state: State,

@@ -1,4 +1,4 @@
-// Saves DELAY_MS after a change, one save at a time, and once more when stopped.
+// Saves DELAY_MS after a change, one save at a time. When stopped, it saves changes that are not saved yet.
 
 /** Changes within this time share one snapshot. */
 const DELAY_MS = 200;

@@ -34,7 +34,7 @@ export type ScimResource = SandboxJsonObject & {
   readonly meta: SandboxJsonObject & { readonly location: string };
 };
 
-/** Returns the answer with one resource; that of a created one (201) names its address. */
+/** Returns the answer with one resource; with status 201 its header `Location` has the address of the resource. */
 export function resourceReply(call: Call, status: 200 | 201, resource: ScimResource): HandlerReply {
   const body = withoutAttributes(resource, excludedAttributes(call));
   return status === 201 ? { status, body, headers: { Location: resource.meta.location } } : { status, body };

@@ -42,7 +42,7 @@ export function writablePath(path: string, urn: string, readOnly: ReadonlySet<st
   return attribute;
 }
 
-/** Returns the operations of a PatchOp body, at least one; 400 `invalidSyntax` otherwise. */
+/** Returns the operations of a PatchOp body, at least one. @throws 400 `invalidSyntax`, `invalidPath` or `noTarget` */
 export function parseOperations(body: SandboxJsonObject): ParsedPatchOperation[] {
   const schemas = own(body, 'schemas');
   if (!Array.isArray(schemas) || !schemas.includes(PATCH_URN)) {

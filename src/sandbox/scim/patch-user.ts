@@ -97,7 +97,7 @@ function patchWithoutPath(state: State, draft: UserDraft, operation: ParsedPatch
   }
 }
 
-/** Applies one operation to the draft; throws 400 `invalidPath`, `invalidValue`, `mutability` or `noTarget`. */
+/** Applies one operation to the draft. @throws 400 `invalidPath`, `invalidSyntax`, `invalidValue`, `mutability` or `noTarget` */
 export function patchDraft(state: State, draft: UserDraft, operation: ParsedPatchOperation): void {
   if (operation.path === undefined) {
     patchWithoutPath(state, draft, operation);

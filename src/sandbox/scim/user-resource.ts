@@ -16,7 +16,7 @@ import { toExtension } from './extension.ts';
 import type { ScimResource } from './list.ts';
 import { EXTENSION_URN, SCIM_USER_URN } from './urns.ts';
 
-/** The core attributes that a client may set. */
+/** The core attributes that a client may set, except for `active`. */
 export type UserFields = Pick<
   UserRecord,
   'userName' | 'externalId' | 'displayName' | 'givenName' | 'familyName' | 'emails'
@@ -42,7 +42,7 @@ export function parseEmail(source: SandboxJsonObject): EmailEntry {
   };
 }
 
-/** Returns the core attributes of a POST or PUT body, absent ones at their default (ASSUMED-16); 400 `invalidValue`. */
+/** Returns the core attributes of a POST or PUT body, absent ones at their default (ASSUMED-16). @throws 400 */
 export function parseUserFields(body: SandboxJsonObject): UserFields {
   const sentName = own(body, 'name');
   const name = sentName === undefined || sentName === null ? {} : requireObject(sentName, 'name');

@@ -2,8 +2,8 @@
 //
 //   <method> <path> <operation id>(<schema of the body> ?<query parameter> …) <answer>: <summary>
 //
-// The answer may begin with the status of a success, 200 by default. Its schema, or the media type of one that is not JSON,
-// follows; without it the answer is any JSON. `or 409` marks an operation that refuses a value that is in use.
+// The answer may begin with the status of a success, 200 by default. The name of its schema, or its media type if it
+// is not JSON, follows; without it the answer is any JSON. `or 409` marks an operation that refuses a value that is in use.
 
 /** An operation of a table. */
 export interface OperationText {

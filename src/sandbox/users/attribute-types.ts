@@ -42,7 +42,7 @@ export function numberFromText(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Converts the text of a default to its type, booleans and lists from JSON; undefined when it does not fit (ASSUMED-39). */
+/** Converts text, such as a default, to the type, booleans and lists from JSON; undefined if it does not fit (ASSUMED-39). */
 export function valueFromText(type: SandboxAttributeType, text: string): StoredAttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') return numberFromText(text);
@@ -50,7 +50,7 @@ export function valueFromText(type: SandboxAttributeType, text: string): StoredA
     const parsed: unknown = JSON.parse(text);
     return isJsonObject(parsed) ? undefined : fitValue(type, parsed);
   } catch {
-    // Text that is not JSON is not a valid default of this type; the caller returns 400.
+    // Text that is not JSON does not fit a boolean or a list.
     return undefined;
   }
 }

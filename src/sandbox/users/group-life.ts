@@ -49,8 +49,8 @@ export function removeGroup(current: CurrentState, group: GroupRecord): void {
 }
 
 /**
- * Applies one step and returns the ids of the users who joined. Adding a member and removing a user who is none is not
- * an error (ASSUMED-20).
+ * Applies one step and returns the ids of the users who joined. It is not an error to add a user who is a member already, or
+ * to remove one who is not (ASSUMED-20).
  */
 export function applyMemberStep(current: CurrentState, groupId: number, step: GroupMemberStep): number[] {
   const { memberships } = current.state;

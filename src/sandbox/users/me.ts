@@ -36,7 +36,7 @@ export function mergeUserSettings(
   return Object.fromEntries(merged);
 }
 
-/** Returns the rights in the form of policies of a role; `*` = all. */
+/** Returns the user's own rights as policies: `*` for administrators, and the permissions; rights that roles give are left out. */
 function policiesOf(user: UserRecord): SandboxJsonObject[] {
   const granted = [...user.permissions].map((action) => ({
     resourceType: 'Global',
@@ -46,7 +46,7 @@ function policiesOf(user: UserRecord): SandboxJsonObject[] {
   return user.isAdmin ? [{ resourceType: 'Global', actions: ['*'], resources: ['*'] }, ...granted] : granted;
 }
 
-/** Handles `GET /api/v1/users/me`: the caller with effective policies. */
+/** Handles `GET /api/v1/users/me`: the caller with roles and policies (policiesOf). */
 export function readMe(call: Call): HandlerReply {
   const user = call.caller.user;
   return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };

@@ -102,7 +102,7 @@ function requireOtherAdmin(state: State, user: UserRecord): void {
 }
 
 /**
- * Applies all changes to a user at once; throws 409 `uniqueness` or 403 (last administrator) before anything is
+ * Applies all changes to a user together; throws 409 `uniqueness` or 403 (last administrator) before anything is
  * stored.
  */
 export function changePerson(current: CurrentState, user: UserRecord, change: PersonChange): UserRecord {

@@ -16,7 +16,7 @@ export function listRoles(call: Call): HandlerReply {
   return { status: 200, body: cursorPage(call, 'role', custom, show) };
 }
 
-/** Returns the role and the user of the path. @throws 404 for an unknown one, checked before the rights (ASSUMED-52); 403 */
+/** Returns the role and the user of the path. @throws 404 if one is unknown, checked before the rights (ASSUMED-52); 403 */
 function roleAndUser(call: Call): { role: TenantRole; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));

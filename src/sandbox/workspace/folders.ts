@@ -29,8 +29,8 @@ export function listFolders(call: Call): HandlerReply {
 }
 
 /**
- * Handles `POST`: 200 Folder. @throws 400 for an invalid body and below the maximum depth, 403 without edit right on the
- * parent, 404 for an unknown parent
+ * Handles `POST`: 200 Folder. @throws 400 for an invalid body and a folder deeper than `maxFolderDepth`, 403 without edit right
+ * on the parent, 404 for an unknown parent
  */
 export function createFolder(call: Call): HandlerReply {
   const input = readNewFolder(bodyOf(call));
@@ -46,7 +46,7 @@ export function createFolder(call: Call): HandlerReply {
 
 /** Handles `PUT /{folderId}`: `name` and `position`; a parent in the body is ignored. 400, 403, 404. */
 export function updateFolder(call: Call): HandlerReply {
-  // A folderId that is no number is refused before a fault of the body, an unknown one after it.
+  // A folderId that is no number is refused before the body is checked, an unknown folderId afterwards (ASSUMED-52).
   pathNumber(call, 'folderId');
   const body = bodyOf(call);
   const name = readName(body);

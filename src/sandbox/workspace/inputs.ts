@@ -1,4 +1,5 @@
-// Reads properties of workspace bodies, for public calls and fixtures; every refusal is 400 (contract 4.7).
+// Reads properties of workspace bodies, for public calls and fixtures. An unknown folder is 404, any other refusal 400
+// (contract 4.7).
 import { isJsonObject, optionalOf, textOrNull, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { State } from '../state.ts';

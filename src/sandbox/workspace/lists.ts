@@ -36,7 +36,10 @@ export function nameSearch(call: Call): (item: ItemRecord) => boolean {
   return (item) => item.name.toLowerCase().includes(wanted);
 }
 
-/** Returns a list, always in both styles, by cursor and by offset. @param kind names it in cursors: one of another list is 400 */
+/**
+ * Returns a list, always in both styles, by cursor and by offset.
+ * @param kind name of the list in its cursors; a cursor with another name is 400
+ */
 export function listReply<T extends ItemRecord>(
   call: Call,
   kind: string,

@@ -22,7 +22,7 @@ interface SharedFields {
 
 export interface FolderRecord extends SharedFields {
   readonly type: 'FOLDER';
-  /** Position among its siblings, from 0; several may share one. */
+  /** Position among the folders of the same parent, from 0; several folders may have the same position. */
   readonly position: number;
 }
 

@@ -53,7 +53,7 @@ export function readEmbedAccess(call: Call): HandlerReply {
  * too. 400, 403, 404.
  */
 export function updateEmbedAccess(call: Call): HandlerReply {
-  // A workbookId that is no number is refused before a fault of the body, an unknown one after it.
+  // A workbookId that is no number is refused before the body is checked, an unknown workbookId afterwards (ASSUMED-52).
   pathNumber(call, 'workbookId');
   const body = bodyOf(call);
   const sent = {

@@ -1,4 +1,5 @@
-// Writes constants and types of DuckDB's syntax tree (syntax.ts) as SQL: only plain numbers, texts and types of stored data.
+// Writes constants (NULL, booleans, numbers, texts) and the types of casts from DuckDB's syntax tree (syntax.ts) as SQL; others
+// are refused.
 import { own } from '../../json.ts';
 import { nodeAt, notSupported, textAt, type Node } from './syntax.ts';
 import { quoteText } from './writing.ts';

@@ -57,8 +57,9 @@ const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> 
   ['~~*', [false, 'si']],
   ['!~~*', [true, 'si']],
 ]);
-/** Longest pattern of LIKE in characters, and largest number of arguments of a function. */
+/** Longest pattern of LIKE in characters. */
 const MAX_PATTERN = 200;
+/** Largest number of texts that `||` or `concat` joins. */
 const MAX_ARGUMENTS = 20;
 /** Joined texts are cut to this length, so that a query that joins a text to itself again and again stays bounded. */
 const MAX_JOINED = 1000;
@@ -96,7 +97,7 @@ function writeJoined(children: readonly string[], name: string): string {
   return `left(CAST((${joined}) AS VARCHAR), ${MAX_JOINED})`;
 }
 
-/** Returns the cube in scope that has a measure of that name; `alias` restricts the search. */
+/** Returns the cube in scope with a measure of that name; `alias` restricts the search to one cube. @throws 400 for two cubes */
 function cubeOfMeasure(scope: WritingScope, alias: string | undefined, measure: string): Cube | undefined {
   for (let here: WritingScope | null = scope; here; here = here.outer) {
     const candidates = alias === undefined ? [...here.cubes.values()] : [here.cubes.get(alias)];

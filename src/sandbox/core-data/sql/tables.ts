@@ -1,5 +1,5 @@
-// Writes the FROM of a client's query, given as DuckDB's syntax tree (json_serialize_sql), as SQL of the engine, which is DuckDB too: cubes become the
-// rows that the client may see. Names of fields and kinds are DuckDB's; an absent text is ''.
+// Writes the FROM of a client's query from DuckDB's syntax tree (syntax.ts): a cube becomes a SELECT of the rows that the client
+// may see. Names of fields and kinds are DuckDB's; an absent text is ''.
 import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
 import { userError } from '../members.ts';

@@ -20,9 +20,9 @@ const MAX_FILES = 200;
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 
-/** Error of a model that cannot be used; each fault names its file, most with line and column. */
+/** Error of a model that cannot be used; each fault names its file (most with line and column), folder or table. */
 export class ModelFaults extends Error {
-  /** The message by lines, the faults from the second on; at most 50. */
+  /** The message by lines: a heading, then at most 50 faults. */
   readonly lines: readonly string[];
 
   constructor(faults: readonly string[]) {

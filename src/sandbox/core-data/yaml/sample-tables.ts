@@ -81,9 +81,9 @@ const hasColumns = (table: ModelTable, { columns }: NeededTable): boolean =>
 const lastPart = (name: string): string => name.split('.').at(-1) ?? name;
 
 /**
- * Returns the function that fills the tables. The rows of a table come from its CSV file `<table>.csv`, else from a
- * table of the seed with this name and all columns, else they are generated. Adds a fault to `faults` for each CSV file
- * or table that cannot be used.
+ * Returns the function that fills the tables. The rows of a table come from its CSV file `<table>.csv`, else from the table
+ * of the seed with this name (if `columns` is complete, only from one that has them all), else they are generated. Adds a fault
+ * to `faults` for each CSV file or table that cannot be used.
  */
 export function createSampler(
   needed: readonly NeededTable[],
