@@ -33,7 +33,7 @@ const MOMENTARY = keysOf(
     'observedDrift:.*',
     'unmanagedNames:.*',
   ],
-  // Progress of the first load and of proofs and repairs.
+  // Progress of a load, of proofs and of repairs; and when processes last looked for lost data.
   ...[
     'dataSeen',
     'load:.*',

@@ -48,7 +48,7 @@ const REFUSAL = 1;
 /** Interval of probes; it grows while the platform does not answer. */
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 2000;
-/** Time after which failures are forgotten; it is longer than every retry delay. */
+/** Time after which failures are forgotten; it is longer than the longest backoff between two attempts of a sync. */
 const KEEP_MS = 120_000;
 
 /**

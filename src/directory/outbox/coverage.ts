@@ -32,7 +32,7 @@ export type CoverState =
   | 'exception'
   /** Deleted, out of scope, or left out by the settings, at its last sync. A user who is inactive and in scope counts as linked. */
   | 'closed'
-  /** Deleted, with an open account and without a mark. */
+  /** Deleted, without a mark, and its account or group may still be open. */
   | 'orphan';
 
 /** States of lost resources: no sync is due, although one is needed. A run marks these resources. */
@@ -194,8 +194,8 @@ export function createCoverageReader(
 
   /**
    * Yields deleted resources whose account is not closed.
-   * @param closes whether the policy closes accounts: then deleted users without link whose account an earlier policy never found
-   *   out are yielded too
+   * @param closes whether the policy closes accounts: then deleted resources whose link has no platform id, because an earlier
+   *   policy never found out their account or group, are yielded too
    */
   async function* orphans({ closes = false } = {}): AsyncGenerator<CoverPortion['others']> {
     for await (const [found] of portions('read_orphans', { closes: closes || undefined })) {

@@ -21,10 +21,11 @@ export interface Condition {
    */
   besides?: 'Held' | 'Rejected';
   /**
-   * Correlation id of the push or run that caused a held or rejected change, and when that push or run was accepted (Unix
-   * milliseconds). A write after a withdrawn rejection is logged with both, also one that is tried again.
+   * Correlation id of the push or run that caused a held or rejected change. A write after a withdrawn rejection is logged with it,
+   * also a write that is tried again.
    */
   request?: string;
+  /** When that push or run was accepted, Unix milliseconds; logged together with `request`. */
   accepted?: number;
   /**
    * Set if the condition is about a deactivation that is held, or that a person or the platform refused, and the user is a leaver:

@@ -95,7 +95,7 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
-  /** Returns since when the oldest of the resources with a mark has it, in Unix milliseconds; undefined: none has a mark. */
+  /** Returns the earliest `since` of the marks of these resources, Unix milliseconds; undefined: none of them has a mark. */
   async function pendingSince(refs: readonly Ref[]): Promise<number | undefined> {
     const marks = refs.length === 0 ? [] : await redis.hmget(keys.key('marks', target), ...refs);
     const times = marks.flatMap((mark) => (mark ? [Number(mark.split(' ')[1])] : []));

@@ -1,7 +1,7 @@
 -- Marks resources that are not synced and have no mark (it was lost, or the target is new), and schedules marks that are
 -- neither in `dirty` nor in `inflight`. A user whose account should be closed and may be open gets the highest priority.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
--- ARGV { target, targets: [target] (the same one, read by mark()), refs, request, priority (of all refs but such users) }
+-- ARGV { target, targets: [target] (the same one, read by mark()), refs, request, priority (of all other refs) }
 -- RETURN {"restored"}
 -- NEEDS keys (clock, DEACTIVATION, key, p), accepted_removals (is_open), link_states (marked_state), marks (make_due, mark)
 

@@ -49,7 +49,7 @@ export const comparesAll = ({ outcome }: Pick<RunReport, 'outcome'>): boolean =>
 /** Differences that no write resolves before a person has acted, such as an attribute of another type. */
 export interface Conflicts {
   count: number;
-  /** Reason of the first one. */
+  /** Reason of the first conflict. */
   reason: string;
 }
 
@@ -186,7 +186,10 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     await redis.hset(state, name, String(place));
   };
 
-  /** Returns the digest of the rules by which all users were last mapped; undefined before the first complete run. */
+  /**
+   * Returns the digest of the rules by which all users were last mapped, or a text that begins with REPAIRED, ANEW or RETURNED;
+   * undefined before the first complete run.
+   */
   const mappedBy = async (): Promise<string | undefined> =>
     (await redis.get(keys.key('mapped', target))) ?? undefined;
 

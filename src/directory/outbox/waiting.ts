@@ -21,7 +21,7 @@ export async function readWaiting(
   const key = (family: string): string => keys.key(family, target);
   /**
    * Returns up to `count` refs from position `from` on, without those that wait for an operator: behind a held change and behind a
-   * refused group, scores are BEHIND_HELD_SCORE or more. Only scores of `dirty` reach it: those of `inflight` are times in
+   * refused group, scores are BEHIND_HELD_SCORE or more. No score of `inflight` is that large: these scores are times in
    * milliseconds.
    */
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>

@@ -25,7 +25,7 @@ for _, target in ipairs(p.targets) do
     -- The target is on hold already. The note about the loss is added to the note of this hold, so that whoever releases it knows.
     local hold = key('hold', target)
     local order = cjson.decode(redis.call('GET', hold))
-    -- An order with `operator` is that of a reconcile run on top of one of an operator (lua/holds.lua), whose note is added to.
+    -- With `operator`, both a reconcile run and an operator hold the target (lua/holds.lua): the operator's note gets the addition.
     local field = order.operator and 'operatorNote' or 'note'
     local former_note = order[field] or ''
     if #former_note < LONGEST_NOTE then

@@ -4,7 +4,7 @@ import type { Clock } from '../../support/sources.ts';
 
 /**
  * Resolves when all replicas have the writes of this connection to keys of `base`.
- * @throws Error when a replica does not confirm
+ * @throws Error when a replica does not confirm in time, or the connection was opened anew meanwhile
  */
 export type Confirm = (base: string) => Promise<void>;
 
