@@ -109,7 +109,10 @@ export function soundText(kind: Kind, { id, text, damaged }: StoredRecord): stri
   );
 }
 
-/** Returns the stored resource before a PUT or PATCH. A damaged one counts as empty for a PUT, which replaces it. @throws as `soundText` */
+/**
+ * Returns the stored resource before a PUT or PATCH. For a PUT a damaged resource counts as empty, because the PUT replaces it.
+ * @throws 500 when the record is damaged and the method is PATCH
+ */
 export const resourceBefore = (kind: Kind, record: StoredRecord, method: Method): Resource =>
   record.damaged && method === 'put' ? { schemas: [] } : (JSON.parse(soundText(kind, record)) as Resource);
 

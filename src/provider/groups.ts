@@ -1,5 +1,5 @@
-// Implements the SCIM operations on groups (RFC 7644 §3). Changes of members are set operations in the directory: they do
-// not read the group, cost the same for any size of group, and keep parallel changes.
+// Implements the SCIM operations on groups (RFC 7644 §3). Changes of members by value are set operations in the directory: they
+// do not read the group, cost the same for any size of group, and keep parallel changes.
 import type { MemberStep as DirectoryStep, Method } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
@@ -47,7 +47,8 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // One connection always gets half of inFlightBytes for its unread answers (http/admission); a larger group might not fit.
+  // The unread answers of one connection may have half of inFlightBytes (http/admission), so the answer for a larger group may
+  // never be sent.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -149,8 +150,8 @@ export function createGroups(deps: ProviderDeps) {
   }
 
   /**
-   * PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key; the profile `rfc` removes
-   * them.
+   * PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key; under the profile
+   * `rfc` they are removed.
    */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, profile);
@@ -176,7 +177,7 @@ export function createGroups(deps: ProviderDeps) {
     const record = await directory.get('Group', id);
     if (!record) throw missing('Group', id);
     soundText('Group', record);
-    // As after PUT: the write is done, so members that are too many are left out and no error.
+    // The write is done, so too many members are left out of the answer and cause no error (`textOf`).
     return answer(200, record, context);
   }
 
@@ -194,8 +195,8 @@ export function createGroups(deps: ProviderDeps) {
   }
 
   /**
-   * Converts member steps to set operations. A filter on another sub-attribute than `value` is evaluated on the members as
-   * they are after the earlier steps. @throws 400 noTarget when an expected member is missing
+   * Converts member steps to set operations. The filter of a step `removeWhere` is evaluated on the members as they are after
+   * the earlier steps. @throws 400 noTarget when a step `expect` finds none of its values among these members
    */
   async function toSetSteps(
     id: string,

@@ -39,7 +39,7 @@ interface Keyed {
 }
 
 export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, matchesOf: Matches) {
-  /** Creates a page of at most `count` records and `pageBytes` bytes. */
+  /** Creates a page of at most `count` records and `pageBytes` bytes. A first record above `pageBytes` is taken too. */
   function createPage<R extends StoredRecord>(count: number) {
     const found: { kind: Kind; record: R }[] = [];
     let bytes = 0;

@@ -52,7 +52,10 @@ export function createUsers(deps: ProviderDeps) {
     return answered;
   }
 
-  /** POST (RFC 7644 §3.3). @throws 409 uniqueness when userName or externalId is taken */
+  /**
+   * POST (RFC 7644 §3.3). If the POST means an inactive user (`isRevival`), the body replaces that user, and no user is created.
+   * @throws 409 uniqueness when the userName is taken, or the externalId under a profile with unique externalIds
+   */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(userType, body, profile);
     const id = ids.resource();
@@ -90,7 +93,7 @@ export function createUsers(deps: ProviderDeps) {
   /**
    * Returns whether the stored user already has this externalId, which another user has too, because an earlier profile of the
    * connection allowed that. Pushes of such a user are accepted, so that the identity provider can still deactivate the user.
-   * A creation has no stored user, so it is false.
+   * False for a creation, which has no stored user.
    */
   async function isShared({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
@@ -99,8 +102,9 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Returns whether a POST reactivates an inactive user. Providers re-hire by POST (gh:better-auth/better-auth#11111), and 409
-   * would leave the person without account. The externalId has to be the same. It identifies the person if externalIds are unique;
-   * otherwise the userName has to be the same too, because another person must not get the id, account and groups of the inactive user.
+   * would leave the person without account. The externalId has to be the same, and identifies the person if externalIds are unique.
+   * Where they are not, or there is none, the userName has to be the same too, because another person must not get the id, account
+   * and groups of the inactive user.
    * @param holder id of the user who has the userName or externalId of the POST
    */
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
@@ -196,7 +200,10 @@ export function createUsers(deps: ProviderDeps) {
     return answered;
   }
 
-  /** Replaces single values inside the stored text. @returns undefined when this is not possible, as for an attribute without value */
+  /**
+   * Replaces single values inside the stored text.
+   * @returns undefined when this is not possible, such as for an attribute without value; nothing was stored then
+   */
   async function replaceValues(
     id: string,
     values: PlainValues,
