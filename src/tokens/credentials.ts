@@ -49,7 +49,7 @@ export interface CredentialStore {
   stop: () => Promise<void>;
 }
 
-/** Interval at which stored tokens are read: a revoked token is refused after this time at the latest. */
+/** Pause between two reads of the stored tokens. While Redis answers, a revoked token is refused within two seconds. */
 const POLL_MS = 1000;
 /** Interval at which last uses are stored and read, and expiry is checked. */
 const CHECK_MS = 60_000;
@@ -70,7 +70,7 @@ export async function createCredentialStore(
 ): Promise<CredentialStore> {
   const { clock, logger } = deps;
   const warnOfExpiry = createExpiryWarnings(logger);
-  /** Work that failed the last time: connection and what was not done. */
+  /** Work that failed the last time, as `<connection> <failure>`. */
   const failing = new Set<string>();
   const byConnection = new Map<string, ConnectionEntry>(
     connections.map(({ settings, stored }) => {

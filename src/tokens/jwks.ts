@@ -19,8 +19,8 @@ interface Jwks {
   /** Returns the keys; undefined when there are none. Keys older than FRESH_MS are fetched again in the background. */
   current(): Promise<KeySet | undefined>;
   /**
-   * Fetches keys for a token whose key is not in `than`.
-   * @returns undefined when there are no newer keys, or the last fetch was within COOLDOWN_MS
+   * Fetches keys for a token whose key is not in `than`, unless the last fetch was within COOLDOWN_MS.
+   * @returns the newest keys, also of an earlier fetch; undefined when no keys are newer than `than`
    */
   newer(than: KeySet): Promise<KeySet | undefined>;
   /** Whether the last fetch failed. */

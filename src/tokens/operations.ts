@@ -12,7 +12,7 @@ export interface ConnectionTokens {
   acts: Acts;
 }
 
-/** Largest number of stored tokens, because each request is compared with all of them. */
+/** Largest number of stored tokens, because the token of each request is compared with all of them. */
 const MOST_TOKENS = 50;
 /** Form of a token name: lower-case letters, digits and hyphens, at most 32 characters. */
 export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
