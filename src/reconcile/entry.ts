@@ -82,7 +82,10 @@ export interface PlanEntry {
   name: string;
   /** Name of the attribute, for actions on attributes. */
   attribute?: string;
-  /** The member, for actions on members: `ref` null: unmanaged account, which has a `platformId`; `platformId` null: none is known. */
+  /**
+   * Of an action on a member, the member. `ref` null: an unmanaged account, which has a `platformId`. `platformId` null: none is
+   * known.
+   */
   member?: { ref: Ref | null; platformId: string | null; name: string };
   /** Observed (`before`) and desired (`after`) values by name, of a membership as `member`; null: no resource or no values. */
   before: Values | null;
@@ -146,7 +149,7 @@ const LAG_MS = 60_000;
  * Returns the cause of an absence at the platform, and its reason. A resource that the bridge wrote a moment ago may only not be
  * shown yet.
  * @param now Unix milliseconds
- * @param gone the reason of every other absence
+ * @param gone the reason; of a resource that was written a moment ago, the start of the reason
  */
 export function absenceOf({ writtenAt }: Link, now: number, gone: string): { cause: Cause; reason: string } {
   if (writtenAt === undefined || now - writtenAt > LAG_MS) return { cause: 'platform changed', reason: gone };
@@ -223,8 +226,9 @@ export function isProtected({ condition, core }: Link, listed: readonly string[]
 }
 
 /**
- * Returns the cause of a difference between the desired and the applied state: a push (which left a mark), or other settings. A sync
- * that waits for a decision of an operator clears the mark and leaves values unwritten, so both are possible then.
+ * Returns the cause of a difference between the desired and the applied state: a push (which left a mark), or other settings. A
+ * sync that waits for a decision of an operator clears the mark and leaves values unwritten. Without a mark, such a decision and
+ * other settings are then both possible, so the cause is `not applied`.
  */
 export function ownCause({ marked, link }: { marked: boolean; link: Link }): Cause {
   if (marked) return 'source changed';

@@ -36,7 +36,9 @@ export interface ReconcileScope {
   coverage: CoverageReader;
   runs: RunStore;
   handovers: HandoverStore;
-  /** The same of the other connections of this target: an account or group to which one of them is linked is not unmanaged. */
+  /**
+   * Links and marks of the other connections of this target: an account or group to which one of them is linked is not unmanaged.
+   */
   others: DriftNotes[];
   clock: Clock;
   /** Returns a number from 0 to below 1, as Math.random does. */
@@ -63,11 +65,11 @@ export interface UnreadResource {
 export interface ScanResult {
   scope: ReconcileScope;
   signal: AbortSignal;
-  /** Attributes that the user list shows at all. A list may leave one out, so an account without it need not differ. */
+  /** Attributes that the user list shows at all. A list may leave an attribute out, so an account without it need not differ. */
   visibility: ComparedAttributes;
   counts: {
     calls: number;
-    /** Number of resources that were skipped because a sync was running. */
+    /** Number of resources that were skipped, because a push or a sync changed them during every read. */
     moved: number;
   };
   /** Resources that could not be read. */

@@ -63,8 +63,8 @@ export function targetSilent(
 }
 
 /**
- * Returns the error for a target that goes on answering 429, or pauses all calls for another status.
- * @param pause the pause that the replicas share, if the target is paused
+ * Returns the error for a target that goes on answering 429, or to which all calls pause because of another status.
+ * @param pause the pause that the processes share, if the target is paused
  */
 export function targetRefusesRate(
   target: string,

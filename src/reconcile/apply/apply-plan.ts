@@ -60,7 +60,7 @@ export async function applyPlan(
   const markedPlan = needsMarks ? await markPlan(scope, plan, guard, fence) : undefined;
   await judgeAnew(scope, toJudge, { fence, plan, done: isProven ? findings.done : [] });
   const marked = [...(markedPlan?.refs ?? []), ...pending];
-  // Lists cannot show what these resources lack; their sync compares them in full.
+  // Lists cannot show what the resources of `findings.toMark` lack; their sync compares them in full.
   const synced = [...marked, ...findings.toMark];
   const isAnySynced = needsMarks || synced.length > 0;
   const end = isAnySynced ? await restoreLost(scope, options, plan, findings.toMark, marked) : CONVERGED;

@@ -21,8 +21,8 @@ export interface MarkedPlan {
 
 /**
  * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker. Two more
- * sorts are marked: groups with an addition that is written only after a decision, and groups whose held removals the settings do not
- * want any more.
+ * sorts are marked: resources with a change that is written only after a decision (`becomesPending`), and groups whose held
+ * removals the settings do not want any more.
  * @throws RunLost when another run has taken over
  */
 export async function markPlan(

@@ -57,7 +57,8 @@ async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal):
 /**
  * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
  * @param work gets the fence of the run
- * @throws what `work` throws; RunLost if another run took the lock meanwhile and `work` throws the reason of its signal
+ * @throws what `work` throws; the reason of an abort; RunLost if another run took the lock meanwhile and `work` throws the reason
+ *   of its signal
  */
 export async function underRunLock<T>(
   scope: ReconcileScope,

@@ -45,9 +45,9 @@ interface RunResult {
 const MOST_PASSES = 4;
 
 /**
- * Runs one reconcile. If another run is in progress, this one waits and then compares again, because the other run may have
- * read a resource before its latest change. With `joins` the report of the other run is returned instead.
- * @throws errors of the platform client and of Redis; RunLost when another run took the lock
+ * Runs one reconcile. If another run is in progress, this one waits and then compares again, because the other run may have read a
+ * resource before its latest change. With `joins` the report of the other run is returned instead.
+ * @throws errors of the platform client and of Redis; RunLost when another run took the lock; the reason of an abort
  */
 export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
   await recordOrder(scope, 'reconcile', options, {});

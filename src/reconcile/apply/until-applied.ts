@@ -118,10 +118,10 @@ async function markedLeftOut(
 }
 
 /**
- * Waits until no resource of the plan has a mark, and returns the end of the run. It does not wait for a resource
- * whose sync waits for a person or fails again and again.
+ * Waits until none of `refs` has a mark, and returns the end of the run. It does not wait for a resource whose sync waits for a
+ * person or fails again and again.
  * @param saved a saved plan: only its own held removals and the dead letters among `refs` count. Without one, the held changes of
- * `refs` and all dead letters of the target count.
+ *   `refs` and all dead letters of the target count.
  */
 export async function untilApplied(
   scope: ReconcileScope,

@@ -7,7 +7,7 @@ import { leftBy, ownCause, type Cause, type PlanEntry } from '../entry.ts';
 import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /**
- * Returns the entries of the differences: one for each attribute, and one for all core values of the same cause.
+ * Returns the entries of the differences: one for `active`, one for each attribute, and one for all core values of the same cause.
  * @param due the account as the next sync would write it; of a person who left: closed
  */
 export function accountChanges(
@@ -21,7 +21,7 @@ export function accountChanges(
   // `create-only` writes nothing more to a completed account.
   const frozen = rules.policy.policy === 'create-only' && user.link.isIncomplete !== true;
   const cause = frozen && !user.marked ? 'not applied' : ownCause(user);
-  // A value that was written as it is due was changed by the platform.
+  // If the link has the desired value as applied, somebody changed the value at the platform.
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(desiredValue(applied, name) ?? null, desiredValue(due, name) ?? null)
       ? 'platform changed'

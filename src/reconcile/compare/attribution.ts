@@ -178,7 +178,7 @@ function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEn
   return isAbout(name);
 }
 
-/** Sets the cause `not applied` for entries of lost resources (`ScanResult.lost`). */
+/** Replaces the cause `mapping changed` by `not applied` in the entries of lost resources (`ScanResult.lost`). */
 export const withLostCause = (lost: ReadonlySet<Ref>, verified: VerifiedResource[]): VerifiedResource[] =>
   verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
 

@@ -47,7 +47,10 @@ interface ComparedMemberships {
   pendingUnread: Ref[];
 }
 
-/** Compares the user's groups at the source and at the platform; returns null when a group could not be read. */
+/**
+ * Compares the user's groups at the source and at the platform. Returns null when a group could not be read that the account should
+ * list, or whose name is compared. Groups whose pending removal could not be looked up are in `pendingUnread`.
+ */
 export async function compareMemberships(
   scan: ScanResult,
   user: ComparedUser,
@@ -145,8 +148,9 @@ interface GroupsMadeAgain {
 }
 
 /**
- * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each. A membership that
- * the group linked in its place has already is left out, and so are those of other users. A membership of a group with a conflict waits.
+ * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each. No entry is
+ * made for a membership of another user, and none if a group is linked in place of the missing one and has the user already. The
+ * membership of a group with a conflict waits.
  */
 async function madeAgain(
   scan: ScanResult,
@@ -184,7 +188,10 @@ async function madeAgain(
   return { entries: [...made, ...added], linkedIds };
 }
 
-/** Returns the members with whom the sync of a group makes it anew, with their number: those with an account and without a refusal. */
+/**
+ * Returns words for the members that a group gets when its sync makes it anew: those with an account who are neither departed nor
+ * protected, and whose last sync was not refused.
+ */
 async function membersMade({ drifts, target }: ReconcileScope, { ref }: PlanEntry): Promise<string> {
   const members = ref === null ? [] : await drifts.membersOf(parseRef(ref).id);
   const written = members.filter(

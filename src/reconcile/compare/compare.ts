@@ -213,10 +213,11 @@ export function differences(
     const value = wanted.core[path] ?? null;
     const shown = shownCore(observed, path);
     if (typeof value === 'string') visibility.note(path, shown !== undefined);
-    // The bridge never wrote a value, so others may have given one.
+    // The attribute has no desired value, and the bridge neither emptied it nor is to empty it, so a value at the platform was
+    // given by others.
     else if (!isChanged(path) && !link.emptied?.includes(path)) continue;
     // A value that changed since the last write is compared exactly, as its sync does, so a change of letter case counts. A written
-    // value is compared without case, because the platform may show another one.
+    // value is compared without case, because the platform may show it in another case.
     const isSame = isChanged(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
     if (!isSame) found.push({ name: path, before: shown ?? null, after: value });
   }

@@ -12,7 +12,10 @@ const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 export interface DefinitionReads {
   /** Reads the definitions even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
   readsWithoutChange?: boolean;
-  /** A definition of another type is one conflict of the attribute; default: one of each person with a value that waits for it. */
+  /**
+   * True: a definition of another type is one conflict of the attribute. Default: it is one conflict of each person whose value
+   * waits for the definition.
+   */
   isConflictPerAttribute?: boolean;
 }
 

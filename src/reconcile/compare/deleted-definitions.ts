@@ -20,7 +20,7 @@ export async function readDefinitions(scan: ScanResult): Promise<ReadDefinitions
   // With the known id the definition is untouched, and the mapping has another type.
   const ofOtherType = new Set([...conflictIds].filter(isRemade).map(([name]) => name));
   const gone = missing.filter((name) => known.has(name));
-  // A version of the bridge without these ids may have written the values; before a first load no link has one.
+  // A version of the bridge that stored no ids of definitions may have written the values. Before a first load no link has values.
   const unknown = missing.filter((name) => !known.has(name));
   const applied = unknown.length > 0 ? await appliedAttributes(links, target.name) : new Set<string>();
   const lost = unknown.filter((name) => applied.has(name));

@@ -24,7 +24,10 @@ export interface DoneChanges {
 /** Returns whether the guard holds a change of the resource, or a person rejected one. */
 export const awaitsDecision = ({ condition }: Link): boolean => isAwaitingDecision(condition);
 
-/** Returns the held or rejected removals of a user that the platform has already; undefined if there are none. */
+/**
+ * Returns the destructive changes of a user that the platform has already, if the guard holds a change of the user or a person
+ * rejected one; undefined if there are none. `countDecidable` tells which of them are held or rejected.
+ */
 export function doneOfUser(user: UserCase): DoneChanges | undefined {
   const { ref, link, marked, wanted, observed, values, basis } = user;
   if (link.id === undefined || !awaitsDecision(link)) return undefined;
@@ -65,8 +68,8 @@ export async function countDecidable(
 }
 
 /**
- * Returns for each group how many removed members are not in it at the platform, of those whose removal is decided with their
- * account, whose deactivation is held or rejected. The guard has no verdict on such a removal, so `countDecidable` does not count it.
+ * Returns for each group how many of the done removals of members are decided with the account of the member, whose deactivation is
+ * held or rejected. The guard has no verdict on such a removal, so `countDecidable` does not count it.
  */
 export async function countAbsentLeavers(
   { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,

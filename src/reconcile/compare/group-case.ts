@@ -31,10 +31,13 @@ export interface GroupCase {
   basis: Basis;
   /** Whether the group has a mark, so that a push is pending. */
   marked: boolean;
-  /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
+  /**
+   * Changes of members may be lost or were never written. So a member whom the platform lacks counts as not added yet, and a
+   * managed member that the source does not have as not removed yet, also under `groups.members: owned`.
+   */
   isLost: boolean;
   /**
-   * The next sync compares all members (`compareMembersAnew` in sync/group/left-members.ts), because none wrote their changes
+   * The next sync compares all members (`compareMembersAnew` in sync/group/left-members.ts), because no sync wrote their changes
    * meanwhile: the group comes back into scope, or the policy is `sync` again. The link lists the leavers, unless `isLost`.
    */
   needsMemberReview: boolean;

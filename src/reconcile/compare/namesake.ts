@@ -127,11 +127,11 @@ export const withTakenNames = (
 type NameScope = Pick<ReconcileScope, 'directory' | 'outbox'>;
 
 /**
- * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of
- * a user who left or is protected, has the userName. An account of a leaver is no conflict if it gives up the userName as a former
+ * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of a
+ * user who left or is protected, has the userName. An account of a leaver is no conflict if it gives up the userName as a former
  * one, or if another user with its externalId has a pending sync (the person was pushed anew): that sync takes the account over and
  * gives it another userName.
- * @param holderOf returns that account
+ * @param holderOf returns that account by the userName; undefined: none has it
  */
 async function judgeRenames(
   scope: NameScope,

@@ -46,7 +46,7 @@ interface ProvenNumber {
 }
 
 /**
- * Returns the number of the only account of the user list that is the one shown; `unknown` when a call failed.
+ * Returns the number of the account `shown`, if the user list has exactly one account that can be it; `unknown` when a call failed.
  * @param stored number in the link; if the first answer differs from it, a search made now decides, even if it finds none
  */
 export async function provenNumber(

@@ -27,7 +27,7 @@ export interface Namesake {
   /** The user who left; of an account that was looked up alone, any user who is linked to it. */
   former?: Ref;
   /**
-   * Whether no sync renames the account, also that of a user who is protected or out of scope and still has a record. False while
+   * Whether no sync renames the account: its user left, or is protected or out of scope (and may still have a record). False while
    * a sync of the user is pending: the user may be back.
    */
   keepsName?: boolean;

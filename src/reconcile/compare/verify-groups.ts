@@ -21,7 +21,9 @@ import { type GroupStrangers, readLinkedGroup } from './group-namesake.ts';
 interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
   withMembers: (ref: Ref) => boolean;
-  /** True: only names matter, so the members are not read because of a hold either. */
+  /**
+   * True: only names matter, so neither a hold nor changes while the target was out of the settings lead to a read of the members.
+   */
   namesOnly?: boolean;
   /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
   strangers?: GroupStrangers | undefined;
@@ -84,7 +86,7 @@ async function verifyGroup(
   const wantedName = record && target.mapping.groupName(nameInRecord(record) ?? '');
   const isLeftOut = record !== undefined && wantedName === undefined;
   if (isLeftOut) {
-    // The last sync has noted that the group is left out, or the pending one will.
+    // The last sync has noted that the group is left out, or the pending sync will.
     const isNoted = link.departed === true || marked;
     return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
   }
@@ -104,7 +106,8 @@ async function verifyGroup(
 
   const made = await findMadeChanges(scan, group, present, { signs, isRead, isDeleted, most: mostDone });
   const isAuthoritative = target.policy.groups.members === 'authoritative' && target.policy.policy === 'sync';
-  // The members of the group that is to be adopted matter if the sync removes members, or adds only those whom it lacks.
+  // The members of the group that is to be adopted matter if the sync removes members, or if it adds only members whom the group
+  // lacks.
   const needsNamesake =
     !link.adopting && (isAuthoritative || made.pending.some(({ sign }) => sign === MEMBERSHIP_SIGN.toAdd));
   const toBeAdopted = needsNamesake ? await readGroupNamesake(scan, namesake) : undefined;

@@ -30,9 +30,9 @@ interface FoundThere<T> {
 }
 
 /**
- * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in
- * it. The account of each of these members is read, because a member list may be truncated. An account that was not read does not
- * count as removed.
+ * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in it. The
+ * account of each of these members is read, because a member list may be truncated. A member whose account was not read, or is
+ * gone, does not count as removed.
  * @param group.most largest number of accounts that are read
  */
 async function doneOfGroup(
@@ -77,9 +77,9 @@ async function doneOfGroup(
 }
 
 /**
- * Reads the accounts of members (member-names.ts) whom the member list of a group does not show, because it may be truncated.
- * A member without account is in no group. An account that could not be read decides nothing.
- * @returns `gone`: members who are not in the group; `unlisted`: members whose account names it, without protected ones
+ * Reads the accounts of up to MOST_CONFIRMED members (member-names.ts) whom the member list of a group does not show, because it
+ * may be truncated. A member without account is in no group. An account that could not be read decides nothing.
+ * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones
  */
 export async function lookForLeavers(
   scan: ScanResult,
@@ -98,7 +98,7 @@ export async function lookForLeavers(
       const link = links[index] ?? {};
       return { user, link, id: isUnmanaged(user) ? unmanagedId(user) : link.id };
     })
-    // Which account the user has is still to be found, so the read of the group tells nothing.
+    // The user may have an account that is not known yet, so the read of the group tells nothing.
     .filter(({ link, id }) => !(id === undefined && (link.mayExist ?? link.tried)))
     .filter(({ id }) => id === undefined || !present.has(id))
     .slice(0, MOST_CONFIRMED);
@@ -123,7 +123,8 @@ export async function lookForLeavers(
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
 /**
- * Returns the pending memberships of a group, without additions of users who get an account only when they come back into scope.
+ * Returns the pending memberships of users in a group (not those of unmanaged accounts), without additions that wait until the user
+ * comes back into scope.
  * @param takenOut ids of the members whom a comparison found taken out at the platform
  */
 async function pendingOf(
@@ -136,7 +137,8 @@ async function pendingOf(
   return observed.flatMap(({ ref, text, marked }) => {
     const link = parseLink(text);
     const sign = signs.get(parseRef(ref).id) ?? '+';
-    // Such a user has left, or has neither an account nor a sync that is due. The sync that opens or creates the account adds the member.
+    // Such a user has left, or has neither an account nor a sync that is due. The sync that opens or creates the account adds the
+    // member.
     const isOut = link.departed || (link.id === undefined && !marked && !link.condition);
     if (sign === '+' && isOut) return [];
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };

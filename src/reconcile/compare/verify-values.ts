@@ -1,5 +1,6 @@
-// Verifies attribute values that no list shows, with one call for each user, two for a user without a stored value: a few
-// users in each run, all in a full run, and users whose attribute no account of the list shows.
+// Verifies attribute values that no list shows: of a few users in each run, of all in a full run, and of users whose attribute no
+// account of the list shows. Each user takes one call for the values and, unless the run reads the whole user list, one to search
+// the number of the account.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';

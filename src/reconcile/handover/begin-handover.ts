@@ -55,7 +55,9 @@ export async function beginHandover(
   return { head, items: isOver ? [] : (stored?.items ?? []) };
 }
 
-/** Returns whether a change of the person is pending, held or rejected, or the person is desired to be active. */
+/**
+ * Returns whether a change of the person is pending, refused, held or rejected, or whether the person is or may be desired active.
+ */
 async function isInDoubt(
   { directory, outbox, target }: ReconcileScope,
   ref: PlannedHandover['ref'],

@@ -26,7 +26,7 @@ interface Ended {
 /**
  * Moves the items of one person to the person's folder below the handover folder.
  * @param owned those items of the plan that the account owns now
- * @throws errors that are not of the platform, and the reason of an abort
+ * @throws errors of the platform from other calls than the moves, errors that are not of the platform, and the reason of an abort
  */
 export async function handOverPerson(
   scope: ReconcileScope,

@@ -51,7 +51,10 @@ interface PlanHandoverOptions {
 }
 
 export const DAY_MS = 86_400_000;
-/** Largest number of people of each state, because looking up the number of an account may cost a call. */
+/**
+ * Largest number of closed accounts, and of people who are active again, because looking up the number of an account may cost a
+ * call.
+ */
 const MOST_PEOPLE = 1000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;
@@ -65,8 +68,8 @@ interface Leaver {
 }
 
 /**
- * Returns whether the bridge closed the account (`Link.closedAt`), the platform confirmed it, and no change of the account
- * is pending or held.
+ * Returns whether the bridge closed the account or found it closed (`Link.closedAt`), the platform confirmed it, and no change of
+ * the account is pending or held.
  */
 export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>
   link.id !== undefined &&

@@ -17,8 +17,8 @@ import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 
 /**
- * Largest number of users of which a run that is not full reads the whole user list: as many pages as it compares users by their value
- * list (verify-values.ts).
+ * Largest number of users of which a run that is not full reads the whole user list. The list then takes no more calls than a
+ * search for each of the users whose values the run reads (VALUES_IN_TURN in verify-values.ts).
  */
 const MOST_LISTED = 5000;
 /** Number of users that are verified with one read of their links. */
@@ -71,7 +71,7 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   const mapsAll = (options.mapsAll ?? false) || rulesChanged;
   if (mapsAll) await scope.coverage.readAllAnew();
   const full = (options.full ?? false) || isRepaired(mappedBy);
-  // Many users are compared by their number: some of them in each run, all of them in a full one.
+  // Values are read by the number of the account: of some users in each run, of all users in a full run.
   const isListCheap = full || (await scope.directory.count('User')) <= MOST_LISTED;
   const narrow = createNarrowScan(scope, options.signal);
   const scan: ScanResult = {

@@ -27,8 +27,8 @@ export interface ComparedOne {
   /** Held or rejected changes that the platform has already. */
   done: DoneChanges | undefined;
   /**
-   * Pending memberships that the platform has already: of a user the groups, of a group the members. A removal is one of them too when
-   * the account is gone, because its memberships ended with it.
+   * Pending memberships that the platform has already: of a user the groups, of a group the members. If the account of a user is
+   * gone, all pending removals of the user are among them, because the memberships ended with the account.
    */
   pendingDone?: readonly Ref[] | undefined;
   /** As in `ComparedMemberships`; absent: the memberships of the user were not compared. */
@@ -62,7 +62,7 @@ interface CompareOptions {
    */
   mostDone?: number;
   /**
-   * Largest number of members of a group whose account is gone and who are compared; the entries of others do not tell whether the
+   * Largest number of members of a group whose account is gone and who are compared. For further members no entry tells whether the
    * account can be made anew. Absent: all.
    */
   mostGone?: number;
@@ -184,9 +184,10 @@ async function readAlone(
 }
 
 /**
- * Returns whether the groups of the account are compared, which needs the linked account: `memberOf` may be of one that the sync
- * refuses to adopt. They are not compared for a user who is newly linked or comes back into scope: the sync writes all memberships, and
- * `withFollowers` lists them. They are not compared for a departed user either, because the bridge no longer maintains the memberships.
+ * Returns whether the groups of the account are compared, which needs the linked account: `memberOf` may be of an account that the
+ * sync refuses to adopt. They are not compared for a user who is newly linked or comes back into scope: the sync writes all
+ * memberships, and `withFollowers` lists them. They are not compared for a departed user either, because the bridge no longer
+ * maintains the memberships.
  */
 function comparesMemberships(
   user: VerifiedResource,

@@ -54,7 +54,7 @@ export function toFollower({ parent, group, user, link, name }: Following): Plan
   };
 }
 
-/** Returns the memberships that the sync of a group writes which it creates, adopts or links anew. */
+/** Returns the memberships that the sync of a group writes when it creates, adopts or relinks the group. */
 export async function followersOfGroup(
   scan: ScanResult,
   parent: PlanEntry,
@@ -91,7 +91,12 @@ async function presentIn(scan: ScanResult, id: string): Promise<ReadonlySet<stri
   return new Set((group.members ?? []).map(({ value }) => value));
 }
 
-/** Returns the memberships of users whose account is created or adopted, in groups that exist or are created too. */
+/**
+ * Returns the memberships that the sync of a created, adopted, relinked or returning user writes, in groups that are linked
+ * already. The groups that the plan itself creates or links (`parents`) are left out: `followersOfGroup` returns their memberships.
+ * @param memberOf platform ids of the groups of each account: the sync adds no membership there, unless `sent` has it
+ * @param sent keys (`membershipKey`) of the pending additions, which a sync sends even if the account is a member already
+ */
 export async function followersOfUsers(
   scan: ScanResult,
   users: PlanEntry[],

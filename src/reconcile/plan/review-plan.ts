@@ -51,7 +51,8 @@ export function scopeOfPlan<T extends { scope: ReconcileScope }>(
 }
 
 /**
- * Reads all resources of a plan again, and sorts its entries by whether they are stale, already made or left to apply.
+ * Reads the resources that a plan changes again, except those that still have the mark of a push, and sorts the entries by whether
+ * they are stale, already made or left to apply.
  * @returns undefined for a plan that was made with other mapping rules, of which nothing may be applied
  */
 export async function reviewPlan(
@@ -65,7 +66,8 @@ export async function reviewPlan(
   const now = await verifyAgain(scan, toMark);
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = toMark.filter((entry) => !present.has(essence(entry)));
-  // A change whose resource was marked before the plan is not stale by the platform. It may be made, if the mark is gone.
+  // The worker writes a change whose resource was marked before the plan, so a change of the platform does not make it stale.
+  // Without the mark it may be made already.
   const marked = plan.entries.filter(isMarked);
   const synced = await withoutMark(scope, marked);
   const seen = await verifyAgain(scan, synced);

@@ -21,7 +21,10 @@ export interface RunFindings {
   groupsSeen: Map<Ref, string>;
   /** Unconfirmed removals of members whom the platform does not show in their group any more. */
   confirmed: ConfirmedRemovals[];
-  /** Whether every user was mapped by the current rules, and no process that runs has others. */
+  /**
+   * Whether this run may store that its rules mapped every user: it mapped all, from complete lists, no process that runs has other
+   * rules, and no attribute is defined with another type.
+   */
   mapped: boolean;
   /** Whether all processes that run have these rules. */
   rulesAgree: boolean;
@@ -42,8 +45,8 @@ export interface RunFindings {
   /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
   unmapped: Ref[];
   /**
-   * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or that come
-   * back into scope, and users whose protection changed since their last sync.
+   * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or whose
+   * next sync compares all members (`needsMemberReview`), and users whose protection changed since their last sync.
    */
   toMark: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */

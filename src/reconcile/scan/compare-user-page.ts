@@ -25,7 +25,7 @@ import { groupsOfAccount, type VerifiedResource } from '../compare/verified.ts';
 export interface UserScan {
   proof: ListProof;
   coverage: Coverage;
-  /** Number of listed ids with a link that has no mark and no condition. */
+  /** Number of listed accounts whose link is not departed and has no mark and no condition. */
   matched: number;
   /** Counts by which tenant.ts recognises the tenant. */
   recognition: Recognition;
@@ -47,7 +47,7 @@ export interface UserScan {
    * connections (`taken`).
    */
   strangers: Strangers;
-  /** The accounts of `strangers`, as platform id to userName. */
+  /** The unmanaged accounts of `strangers`, as platform id to userName. */
   unmanaged: Map<string, string>;
   /** Returns whether the list showed the account. */
   isListed: (platformId: string) => boolean;

@@ -71,7 +71,7 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
 /**
  * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown, because it
  * matches a link at most once; otherwise every linked resource is read with its platform id. A link that is stored between the two
- * counts can hide an absent one from this run; the next run finds it.
+ * counts can hide an absent resource from this run; the next run finds it.
  * @param matched number of listed accounts or groups that match a link
  * @returns the cover with `absent` and `coverage.seen` set, `seen` only for a complete list; its lost resources are added to
  *   `scan.lost`
@@ -114,7 +114,10 @@ export async function unlistedWaiting(
   );
 }
 
-/** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
+/**
+ * Deleted resources whose account or group the bridge has not closed or deleted yet. Their records are gone, so no other list
+ * contains them.
+ */
 export interface Orphans {
   /** Orphans whose sync is due. */
   pending: Ref[];

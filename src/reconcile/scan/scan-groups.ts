@@ -24,7 +24,7 @@ export interface GroupScan {
   coverage: Coverage;
   /** As in `Cover` (cover.ts). */
   notDue: ReadonlyMap<Ref, CoverState>;
-  /** Number of listed ids with a link that has no mark and no condition. */
+  /** Number of listed groups whose link is not departed and has no mark and no condition. */
   matched: number;
   /** Groups to verify one by one. */
   suspects: Set<Ref>;

@@ -172,7 +172,7 @@ async function addDesired(
   const recognition = { ...found.recognition, linked, strangers: found.unmanaged.size };
   // One recognised account proves the tenant, so nothing else is counted.
   if (recognition.same === 0) {
-    // A pending, lost or refused change does not make the account of the link another one.
+    // A pending, lost or refused change does not make the account of the link another account.
     const notCounted = [...cover.pending, ...cover.lost, ...cover.atRest];
     recognition.linked += await countLinks(scan, notCounted, ({ id }) => id !== undefined);
     // The account of the link is gone while another account has its name.

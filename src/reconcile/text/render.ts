@@ -25,8 +25,9 @@ export interface RenderOptions {
   isDataLost?: boolean;
 }
 
-/** Largest number of lines of a terminal that a plan takes, unless `all` is set. */
+/** Largest number of lines of a terminal that a plan takes, and of changes that it lists one by one, unless `all` is set. */
 const MOST_LINES = 50;
+/** Largest number of rows of one list of exceptions, or of entries that no run writes, unless `all` is set. */
 const MOST_ROWS = 40;
 /** Terminal colours (ANSI SGR) by sign: red, green, yellow, magenta, faint. */
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };

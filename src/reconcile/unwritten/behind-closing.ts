@@ -6,7 +6,7 @@ import { HELD_BY_GUARD, isValue } from './unwritten.ts';
 
 /**
  * Returns, by person, a text about the values and memberships that wait for the held deactivation of the same person.
- * @param entries of a plan after `withoutUnwritten`: one that no sync would write is still there, with the effect `report`
+ * @param entries of a plan after `withoutUnwritten`, which has given the effect `report` to entries that no sync would write
  */
 export function waitingBehindClosing(entries: readonly PlanEntry[]): Map<Ref, string> {
   const names = new Map<Ref, string[]>();

@@ -11,7 +11,7 @@ import { removalStops } from './waiting-for-decision.ts';
 export interface PutOff {
   /** Resources that wait for a change that the guard holds. */
   held: Ref[];
-  /** People whose removal from a group was refused. */
+  /** People who wait for the removal from a group whose last sync was refused. */
   refused: Ref[];
   /** Resources whose calls fail again and again, or that wait for the pending change of the holder of their name. */
   failing: FailingChange[];

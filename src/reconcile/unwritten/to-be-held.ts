@@ -125,8 +125,8 @@ function beyondLimits(
     const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed) : 0;
     for (const removal of ofKind) {
       const { entry, item } = removal;
-      // The number of changes that are asked for together with this one: those of the run; in a sync, those of the resource; with a
-      // pushed deactivation none, because `waiting` has it.
+      // Number of changes, this one included, that are asked for together: of a run all its changes of the kind; of a sync those of the
+      // resource. For a pushed deactivation it is 0, because `waiting` counts it.
       let together = ofRun;
       if (isOfSync(removal)) together = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], together);
@@ -138,9 +138,9 @@ function beyondLimits(
 }
 
 /**
- * Returns the changes that the sync of a person does not write while the guard holds another change of the person: additions to
- * groups and, behind a deactivation, attribute values; behind a removal from a group, attribute values with the core values that
- * are written after them (sync-user.ts).
+ * Returns the changes that the sync of a person does not write while the guard holds another change of the person (sync-user.ts).
+ * Behind a deactivation these are additions to groups, and attribute values. Behind a removal from a group they are additions to
+ * groups, and attribute values with the core values that are written after them.
  * @param closings users whose deactivation is to be held
  * @param removedUsers users whose removal from a group is to be held
  */
