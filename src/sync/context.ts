@@ -41,8 +41,8 @@ export interface Gate {
   /** The resource that this one waits for and of which the guard holds a change; null: there is none; absent: not asked yet. */
   heldHolder?: Ref | null;
   /**
-   * The resource that has the name or account which this one waits for. `isMarked`: a sync of it is pending. `pendingSince`: one of
-   * it, or of a group that is to remove it, is pending since this time (Unix milliseconds).
+   * The resource that has the name or account which this one waits for. `isMarked`: a sync of the holder is pending.
+   * `pendingSince`: since when a sync of the holder, or of a group that is to remove the holder, is pending (Unix milliseconds).
    */
   holder?: { ref: Ref; isMarked: boolean; pendingSince?: number | undefined };
 }
@@ -76,8 +76,8 @@ export interface SyncContext {
   gate: Gate;
   provisioning: ProvisioningWriter;
   /**
-   * The linked account as the platform showed it in this sync, and the number that was found for it (console-account.ts); absent: not
-   * read yet, or its userName was written since.
+   * The linked account as the platform showed it in this sync. `number`: the numeric account id that was found for it
+   * (console-account.ts). Absent: not read yet, or its userName was written since.
    */
   shownAccount?: { user: ShownAccount; number?: string };
   /** Whether the platform answered the combined PATCH of this sync with 400 (combined-patch.ts). */

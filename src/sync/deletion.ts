@@ -23,13 +23,13 @@ export async function deleteThere(context: SyncContext, { operation, run, read }
   await context.save();
   let isStillThere = false;
   try {
-    // After the answer, for the log. 'ignored': the platform did not delete; {}: it did, and there is no detail to log.
+    // The function runs after the answer, for the log. 'ignored': the platform did not delete; {}: it did, without a detail to log.
     await context.write(operation, run, async () => {
       isStillThere = await isShown(read);
       return isStillThere ? 'ignored' : {};
     });
   } catch (error) {
-    // Neither this call nor an earlier one can have deleted it, so the link need not note it. The end of the sync saves the link.
+    // Neither this call nor an earlier one can have deleted anything, so the link notes no deletion. The end of the sync saves it.
     if (error instanceof PlatformError && !error.mayHaveCommitted && !wasSent) delete link.deleting;
     throw error;
   }

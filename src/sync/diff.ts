@@ -119,8 +119,8 @@ export const namesGroup = ({ groups }: WireUser, groupId: string): boolean =>
   Array.isArray(groups) && groups.some(({ value }) => String(value) === groupId);
 
 /**
- * Returns the attribute values of an answer: only values that the platform returned count as applied. A value that differs
- * from the desired one only in its type, such as "5" for 5, is returned as desired.
+ * Returns the values of desired attributes in an answer: only values that the platform returned count as applied. A value that
+ * differs from the desired one only in its type, such as "5" for 5, is returned as desired.
  */
 export function echoedAttributes(
   user: WireUser,
@@ -157,7 +157,7 @@ export const mayHaveValue = ({ attributes, unsure }: Pick<Link, 'attributes' | '
 
 /**
  * Orders changed attributes so that a person never has more access in between than before and after.
- * @param applied the known values at the platform; a value in `unsure` may be another one
+ * @param applied types and known values of the attributes; the platform may have another value of an attribute in `unsure`
  * @param names the changed attributes
  */
 export function writeOrder(

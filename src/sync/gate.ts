@@ -28,8 +28,8 @@ export const openGate = (): Gate => ({
 type Wish = Omit<Destruction, 'ref'>;
 
 /**
- * Asks the guard for destructive writes right before they are sent, and notes the refused ones. `whole`: all without an
- * earlier verdict are allowed or none; those that were decided or counted before keep theirs.
+ * Asks the guard for destructive writes right before they are sent, and notes the refused ones. `whole`: either all writes
+ * without an earlier verdict are allowed, or none; writes that were decided or counted before keep their verdict.
  * @returns permissions in the order of `wishes`
  */
 export async function permit(
@@ -60,7 +60,10 @@ export async function permitOne(context: SyncContext, wish: Wish): Promise<Permi
   return permission;
 }
 
-/** Asks the guard for a deactivation. The last active administrator is never deactivated, even if it was approved. */
+/**
+ * Asks the guard for a deactivation. An account that is found to be the last active administrator is not deactivated, even if that
+ * was approved. If the platform does not tell (`unknown`), the decision of the guard counts.
+ */
 export async function permitClosing(context: SyncContext): Promise<Permission> {
   const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
@@ -107,9 +110,9 @@ export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
 /**
- * Returns the message of a resource that waits until another one gives up a name or account, itself or through others that wait for
- * each other. The held change need not be about a leaver: a person whose removal from a group is held gets no new userName either
- * (sync-user.ts).
+ * Returns the message of a resource that waits until `holder` gives up a name or account. Other resources may wait in between,
+ * each for the name of the next. The held change need not be about a leaver: a person whose removal from a group is held gets no
+ * new userName either (sync-user.ts).
  */
 const behindText = (holder: Ref): string =>
   `it waits until ${holder} gives up a name or account, and the guard holds a change of ${holder}`;
@@ -132,8 +135,8 @@ const LAST_ADMINISTRATOR =
   'sync after an approval reads the list again, and holds the deactivation anew if nobody else is one';
 
 /**
- * Returns the condition of a dead letter, or of a write that the platform ignores, with the attributes that the same sync cannot
- * write, and with its held and rejected changes, added to the message.
+ * Adds to the condition of a dead letter, or of a write that the platform ignores, the other faults of the same sync: attributes
+ * that it cannot write, and its held and rejected changes.
  */
 export function besideDecisions(context: SyncContext, refusal: Condition): Condition {
   const { gate } = context;

@@ -5,7 +5,7 @@ export type SyncOutcome =
   | {
       /** The target is as desired, except for what `condition` names. */
       kind: 'synced';
-      /** The account or group is gone, so the link is removed. */
+      /** The link is removed: there is no account or group (any more), or an adopted group has no managed member left. */
       forget?: boolean;
       /** Drops the pending memberships that the user would still gain. */
       dropGrants?: boolean;
@@ -25,11 +25,11 @@ export type SyncOutcome =
       isHeldAgain?: boolean;
     }
   /**
-   * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
-   * group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together. The resource
-   * becomes due after `afterMs` (default: WAITING_MS, store-outcome.ts), or earlier when another sync marks it. `behindHeld`: ids
-   * of the groups, set if the guard holds each removal that the user waits for or the group of the removal was refused. `isRefused`: all
-   * these groups were refused, and no removal is held.
+   * The rest follows later. `for`: a user waits for its removals from groups, or, before the activation or after a return, for its
+   * memberships; a group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together.
+   * The resource becomes due after `afterMs` (default: WAITING_MS, store-outcome.ts), or earlier when another sync marks it.
+   * `behindHeld`: ids of the groups, set if the guard holds each removal that the user waits for, or the group of the removal was
+   * refused. `isRefused`: all these groups were refused, and no removal is held.
    */
   | {
       kind: 'waiting';
@@ -38,7 +38,7 @@ export type SyncOutcome =
       behindHeld?: readonly string[];
       isRefused?: boolean;
     }
-  /** A call failed, or a name or an account is still taken: the sync is tried again. */
+  /** The sync is tried again, such as after a failed call, or while a name or an account is still taken. */
   | { kind: 'later'; afterMs: number; condition?: Condition }
   /** The resource becomes a dead letter. */
   | { kind: 'blocked'; condition: Condition };

@@ -13,7 +13,7 @@ const WAITING_MS = 15_000;
 
 type OutcomeOf<K extends SyncOutcome['kind']> = Extract<SyncOutcome, { kind: K }>;
 
-/** Stores the outcome. @param onApplied is called if the mark is cleared, as `onApplied` of SyncDeps */
+/** Stores the outcome. @param onApplied as in SyncDeps (sync-resource.ts) */
 export async function storeOutcome(
   context: SyncContext,
   outcome: SyncOutcome,
@@ -135,7 +135,7 @@ async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void
 
 /**
  * Returns whether groups that wait to remove this user may go on: the account is closed, or the deactivation is held or rejected,
- * or `held` says that there was such a decision, which may have ended in this sync.
+ * or the guard had a decision about the user at the start of the sync (`hasGuardItem`), which may have ended in it.
  */
 const isDecided = ({ gate, work, link }: SyncContext): boolean =>
   work.kind === 'User' && (link.core?.active === false || work.hasGuardItem || isRefused(gate, 'deactivate'));

@@ -18,13 +18,16 @@ import { storeOutcome } from './store-outcome.ts';
 
 interface SyncDeps extends ContextDeps {
   random: () => number;
-  /** Called for every cleared mark. `lagMs`: time from accepting the change to applying it; `writes`: their number. */
+  /**
+   * Called when a sync with the outcome `synced` has cleared the mark. `lagMs`: time from accepting the change to applying it;
+   * `writes`: number of writes of the sync.
+   */
   onApplied?: ((lagMs: number, priority: Priority, writes: number) => void) | undefined;
   /** Starts the span of one sync, under the correlation id of its push. */
   trace?: Tracing['caused'] | undefined;
 }
 
-/** Syncs one resource. Resolves when the outcome is stored; rejects only on bugs and when Redis is unavailable. */
+/** Syncs one resource. Resolves when the outcome is stored or the lease is lost; rejects on bugs and when Redis is unavailable. */
 export async function syncResource(
   deps: SyncDeps,
   ref: Ref,
@@ -106,7 +109,7 @@ function addSuspectedDrift({ suspectedDrift, observedDrift, link }: DueWork): vo
   link.unsure = [...new Set([...(link.unsure ?? []), ...names])];
   if (observedDrift !== '') link.observed = { ...link.observed, ...(JSON.parse(observedDrift) as object) };
   if (!names.includes(ACCOUNT_NUMBER)) return;
-  // The number is found again before the next value is written.
+  // The numeric account id is found again before the next value is written.
   forgetObserved(link, ACCOUNT_NUMBER);
   delete link.account;
 }

@@ -63,20 +63,21 @@ export async function isMissing({ target, call }: Asking, kind: Kind, { id = '' 
 /**
  * Removes an account or group from its link if the sync failed with a 404 and the absence is proven, so that the sync can look
  * for another one.
- * @throws `error` otherwise
+ * @throws `error` if it is no 404 of a linked resource, or the absence is not proven; otherwise as `isAbsent`
  */
 export async function unlinkAbsent(context: SyncContext, error: unknown): Promise<void> {
   const { link, logger, work } = context;
   if (!isGone(error) || link.id === undefined || !(await isAbsent(context, work.kind, link))) throw error;
   const what = work.kind === 'User' ? 'account' : 'group';
   logger.warn({ ref: work.ref }, `${what} is gone at the platform, looking for it anew`);
-  // All fields that describe the lost account or group are deleted; those about the resource and the attempts of its sync stay.
   // Changes that wait for a decision or were rejected end with the account or group.
   resetGate(context);
   // A refused change of members was one of the group that is gone.
   delete context.refusedMembers;
   delete context.goneMembers;
   delete context.shownAccount;
+  // All fields of the link that describe the lost account or group are deleted; fields about the resource and the attempts of its
+  // sync stay.
   delete link.id;
   delete link.account;
   delete link.renamedAt;

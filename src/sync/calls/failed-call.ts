@@ -17,8 +17,8 @@ import { WriteIgnored, type SyncOutcome } from '../outcome.ts';
 const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
 
 /**
- * Number of consecutive failures of one resource from which a person is told, although the sync is tried again. As many failures open
- * the circuit breaker (directory/outbox/breaker.ts), unless other calls to the target succeed.
+ * Number of consecutive failures of one resource from which a person is told, although the sync is tried again. As many failures
+ * open the circuit breaker (directory/outbox/breaker.ts), unless other calls to the target succeed.
  */
 const FAILURES_TO_TELL = 5;
 
@@ -28,7 +28,7 @@ const LIST_AWAITED_MS = 2000;
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
 const UNREACHABLE_MS = 30_000;
 
-/** Writes that no corrected value at the identity provider mends: the condition of a dead letter names the refused one. */
+/** Writes whose refusal no corrected value at the identity provider mends → their name in the condition of the dead letter. */
 const WITHOUT_VALUE: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
   ['deactivate user', 'deactivate'],
   ['delete user', 'delete'],
@@ -47,7 +47,7 @@ export async function outcomeOfError(
   if (error instanceof LeaseLost) throw error;
   // Redis may not have the link of this sync, so the sync must not end with it: the next one begins with the stored link.
   if (isStoreFailure(error)) throw error;
-  // This process stops: another process goes on at once.
+  // This process stops, or the time of an ordered sync is over: another process goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', afterMs: 0 };
   if (error instanceof ListAwaited) return { kind: 'later', afterMs: LIST_AWAITED_MS };
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
@@ -68,7 +68,7 @@ export async function outcomeOfError(
   if (verdict.kind === 'refused' && !mayBeProxy) {
     const failedWrite = context.failedWrite?.error === error ? context.failedWrite : undefined;
     const { refusedMembers } = context;
-    // The refusal of a member before this failure, such as that of a new name.
+    // A member was refused before, and another failure ended the sync, such as the refusal of a new group name.
     const also =
       refusedMembers && refusedMembers.error !== error
         ? `; ${await membersText(context, refusedMembers)}${refusedMembers.error.message}`
@@ -83,7 +83,7 @@ export async function outcomeOfError(
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
   if (pauseMs > 0 && error instanceof PlatformResponse) {
     const { status, retryAfterMs } = error;
-    // The pause after a 401 is the bridge's own choice, as is one in place of a longer Retry-After (failures.ts).
+    // The pause after a 401 is the bridge's own choice, as is the pause in place of a longer Retry-After (failures.ts).
     const asked = status === 401 ? undefined : retryAfterMs;
     await context.target.budget.pause(pauseMs, {
       status,
@@ -102,8 +102,8 @@ export async function outcomeOfError(
 }
 
 /**
- * Returns whether the calls for this resource fail again and again while the target answers others: an open circuit breaker tells the
- * failure of the whole target. A condition about a held or rejected change stays, because its decision comes first.
+ * Returns whether the calls for this resource fail again and again while the target answers other calls: an open circuit breaker
+ * tells the failure of the whole target. A condition about a held or rejected change stays, because its decision comes first.
  */
 async function isFailingAlone({ link, target }: SyncContext): Promise<boolean> {
   const isToldAlready = link.condition?.reason === 'NotApplied';

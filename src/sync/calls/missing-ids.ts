@@ -12,20 +12,20 @@ type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
 
 export interface MissingIds {
   /**
-   * Returns what a whole list says about the id that began after the first call with this id. Call it after a 404 of the id. The
-   * list goes on when `signal` aborts, so that the next call finds it.
+   * Returns the result for the id of a whole list that began after the first call with this id. Call it after a 404 of the id.
+   * The list goes on when `signal` aborts, so that the next call finds it.
    */
   look(id: string, signal: AbortSignal): Promise<Shown>;
 }
 
 /** Longest time that a sync waits for a list; later it asks again. */
 const LIST_WAIT_MS = 1000;
-/** A list begins this many times the reading time of the one before after its end, so that more syncs have asked by then. */
+/** Pause between two lists as a multiple of the reading time of the first, so that more syncs have asked by then. */
 const PAUSE_PER_READING = 4;
 const LONGEST_PAUSE_MS = 60_000;
 /** Longest time for reading one list. */
 const LONGEST_READING_MS = 600_000;
-/** Most ids that are remembered; those that asked first are forgotten first. */
+/** Most ids that are remembered; those that were asked for first are forgotten first. */
 const MOST_ASKED = 100_000;
 
 /** Returns the time between the end of a list and the start of the next one, milliseconds. @param tookMs its reading time */
@@ -41,7 +41,7 @@ export function createMissingIds(
 ): MissingIds {
   /** Number of lists that began. */
   let begun = 0;
-  /** The last list that ended, by its number; without `ids` it could not be read whole. */
+  /** The last list that ended, by its number. Without `ids`, it could not be read whole, or no sync waits for it any more. */
   let last: { number: number; ids: Set<string> | undefined } = { number: 0, ids: undefined };
   /** Ends with the next list that begins. */
   let next: Promise<void> | undefined;

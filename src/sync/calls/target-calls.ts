@@ -14,7 +14,7 @@ export interface TargetSilence {
   last: Pick<PlatformCall, 'route' | 'status' | 'error'> | undefined;
 }
 
-/** The platform has answered every call since a time with 429: Unix milliseconds of the first and of the last one. */
+/** Every good answer since a time was a 429: Unix milliseconds of the first and of the last of them. */
 export interface RateLimited {
   since: number;
   last: number;
@@ -59,9 +59,9 @@ export function createAnswering(clock: Clock) {
         silence = { since, failures: (silence?.failures ?? 0) + 1, last };
       }
     },
-    /** Returns undefined after a good answer (429 included), and before the first call. */
+    /** Returns undefined before the first call, and from a good answer (429 included) until the next call begins. */
     read: (): TargetSilence | undefined => silence,
-    /** Returns undefined unless the last answers were 429. */
+    /** Returns undefined unless the last good answer was a 429. */
     readLimited: (): RateLimited | undefined => limited,
     /** Returns Unix milliseconds of the last good answer except 429; undefined: there was none. */
     answeredAt: (): number | undefined => answeredAt,
@@ -138,7 +138,8 @@ const SLOWER = { times: 2, ms: 5 };
 const REMEMBERED_MS = 60_000;
 
 /**
- * Creates the limit of concurrent calls: it rises while the latency stays, and falls after a refusal for the rate (429, 503).
+ * Creates the limit of concurrent calls. It rises while the latency stays, falls by one step when the latency rises, and is halved
+ * after a refusal for the rate (429, 503).
  * @param bounds limits of the settings; `start` is the first limit, and a rising latency does not lower the limit below it
  */
 export function createConcurrency(
@@ -171,7 +172,7 @@ export function createConcurrency(
   /** Adds a latency to the average. @returns whether the platform has become slower */
   function noteLatency(durationMs: number): boolean {
     average = average === undefined ? durationMs : average + WEIGHT * (durationMs - average);
-    // At the lowest limits the present average is the reference, so that a platform that became permanently slower gets a
+    // Up to `start` the present average is the reference, so that a platform that became permanently slower gets a
     // new reference.
     best = limit <= start ? average : Math.min(average, best);
     return average > SLOWER.times * best + SLOWER.ms;
@@ -186,7 +187,7 @@ export function createConcurrency(
       const isSlower = noteLatency(durationMs);
       // A higher limit helps only if calls waited for a slot. Below the start it rises again in any case.
       if (!isShort && limit >= start) return;
-      // The limit changes by 1 after as many successes as it allows calls at once.
+      // The limit changes by 1 after as many successes as it allows concurrent calls.
       if (++good < limit) return;
       good = 0;
       const top = clock.now() < cutAt + REMEMBERED_MS ? ceiling : most;

@@ -21,7 +21,7 @@ import {
 /**
  * Deletes the group or removes its managed members, as the guard allows.
  * @param id SCIM id of the platform group
- * @returns the outcome if the group stays with a managed member; undefined: the group is gone, or has none
+ * @returns the outcome if the group stays with a managed member; undefined: the group is gone, or has no managed member
  */
 export async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
@@ -58,7 +58,7 @@ export async function deleteOrEmpty(context: SyncContext, id: string): Promise<S
 
 /**
  * Removes the members whose removal the guard allows.
- * @returns the outcome if a managed member stays, or may be one without a linked account; undefined: none is left
+ * @returns the outcome if a managed member stays, or a user without linked account may be a member; undefined: none is left
  */
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
   const { isWaiting, ignored, protectedCount, soughtCount } = await removeMembers(context, pending);
@@ -76,8 +76,8 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
     );
   }
   const outcome = ended(context);
-  // A rejected removal keeps the link, because without it the operator could not take the rejection back. Without a condition nothing
-  // was refused, so no managed member is left, except a protected one.
+  // A rejected removal keeps the link, because without it the operator could not take the rejection back. Without a condition
+  // nothing was refused, so no managed member is left, except a protected one.
   const refusal = 'condition' in outcome ? outcome.condition : undefined;
   if (protectedCount === 0) return refusal ? outcome : undefined;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.

@@ -47,7 +47,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     const pending = await context.outbox.pendingMembers(context.work.id);
     await listPendingLeavers(context, pending);
     await dropPendingMembers(context, pending);
-    // A group that stays must not keep a temporary name: it is blocked until an operator chooses a name.
+    // A group that stays with a temporary name becomes a dead letter, so that an operator chooses another name.
     return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced' };
   }
   if (link.id !== undefined && !isGoneThere) {
@@ -96,8 +96,8 @@ async function linkTriedGroup(
     found.kind === 'blocked' &&
     (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
   if (unproven) return unproven;
-  // The group is linked, or the create has made none: no group has its name for long enough, or each one that has it is linked to
-  // another resource or was made at another time.
+  // The group is linked, or the create is taken to have made none: the platform has shown no group of this name for long enough,
+  // or each group of this name is linked to another resource or was made at another time.
   delete link.tried;
   return undefined;
 }

@@ -119,8 +119,8 @@ export async function createPlatformGroup(context: SyncContext, name: string): P
 }
 
 /**
- * Drops the removals of members, held and rejected ones too: a new group has no members. A sync that was killed while the
- * group took over another one may have copied such removals from it, and that one still has them.
+ * Drops the removals of members, held and rejected ones too: a new group has no members. A sync that was killed while this group
+ * took over the platform group of a former group may have copied such removals from the former group, which still has them.
  */
 async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
   const users = [

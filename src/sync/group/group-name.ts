@@ -13,7 +13,7 @@ export const isNameConfirmed = ({ core, unsure }: Link, name: string | undefined
 
 /**
  * Renames the group.
- * @returns an outcome while the sync waits for another group to give up the name; undefined: the name is written
+ * @returns an outcome if another group has the name: the sync waits for it, or is refused; undefined: the name is written
  * @throws PlatformError
  */
 export async function renameGroup(context: SyncContext, name: string): Promise<SyncOutcome | undefined> {

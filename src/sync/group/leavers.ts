@@ -19,8 +19,8 @@ export interface Leaver extends LinkedMember {
 }
 
 /**
- * `protected`: the membership stays. `sought`: the account that the user may have is still to be found (`isSought`). Undefined: there is
- * no membership to remove, such as of a user without account.
+ * `protected`: the membership stays. `sought`: the account that the user may have is still to be found (`isSought`). Undefined:
+ * there is no membership to remove, such as of a user without account.
  */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | undefined];
 
@@ -51,15 +51,16 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 }
 
 /**
- * Returns whether it is not known which account a user without platform id has, if any: a restore lost it, or a create got no answer,
- * which may have been sent before the backup of a restore was made.
+ * Returns whether it is not known which account a user without platform id has, if any: a restore lost the id, or the answer to a
+ * create was lost (the create may have been sent before the backup was made that a restore used).
  */
 const isSought = ({ mayExist, tried }: Link): boolean =>
   tried !== undefined || (mayExist !== undefined && mayExist.id === undefined);
 
 /**
- * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it. Undefined:
- * there is none, or the account is linked to a member at the source, or to a resource of another connection.
+ * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it.
+ * Undefined: there is none, or the account is linked to a user who is a member at the source, or to a resource of another
+ * connection.
  */
 async function leftId(context: SyncContext, link: Link | undefined): Promise<string | undefined> {
   const id = link?.mayExist?.id;

@@ -8,7 +8,10 @@ import type { SyncOutcome } from '../outcome.ts';
 
 const REMOVE = 'remove its members or delete it';
 
-/** Links the platform group of a deleted group, if there is one. @returns an outcome when the sync cannot continue; else undefined */
+/**
+ * Links the platform group of a deleted group, if there is one.
+ * @returns an outcome when the sync cannot continue; else undefined
+ */
 export async function linkLeftGroup(
   context: SyncContext,
   { id }: NonNullable<Link['mayExist']>,

@@ -90,8 +90,8 @@ export function leaverTestOf({
 
 /**
  * Makes the removals of all listed leavers pending, for a group that was deleted at the source. In an adopted group, also the
- * removals that were written and that no read has shown yet (sign `u`): only such a group stays at the platform; one that the
- * bridge made is deleted with its members.
+ * removals that were written and that no read has shown yet (sign `u`): an adopted group stays at the platform, while a group
+ * that the bridge made is deleted with its members.
  */
 export async function makeLeaversPending(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;

@@ -22,9 +22,7 @@ export interface LinkedMember {
 
 /** Number of members, refused one after another, after which a sync ends, because the platform seems to refuse them all. */
 const MOST_REFUSED = 8;
-/**
- * Number of members whose accounts may be gone, at each of which they are judged, because the platform may refuse all members so.
- */
+/** Refused members whose accounts may be gone are judged in portions of this size: the platform may refuse all members. */
 const MOST_UNJUDGED = 250;
 /** Number of links that are forgotten at the same time. */
 const FORGOTTEN_AT_ONCE = 16;
@@ -43,7 +41,8 @@ export type Ignored = string[];
  * written.
  * @param sign `+`: adds; `-`: removes
  * @returns a sentence about members that the platform did not add or remove
- * @throws an error of the platform that is not about a single member, the refusal of MOST_REFUSED members in a row, or LeaseLost
+ * @throws an error of the platform that is not about a single member; as `throwIfRefused` after MOST_REFUSED refusals in a row;
+ *   or LeaseLost
  */
 export async function writeMembers(
   context: SyncContext,
@@ -97,8 +96,8 @@ export async function writeMembers(
     if (failedWrite && failedWrite.error === error && !isAboutGroup)
       failedWrite.members = members.map(({ user }) => user);
     if (!mayBeAboutOne || isAboutGroup) {
-      // Before this error of the platform ends the sync, as it may do each time. It tells more than an error of this step. After
-      // another error, such as a lost lease, nothing may be forgotten.
+      // Members whose accounts may be gone are judged before this error ends the sync, because it may end each later sync too. An
+      // error of the judgement is ignored: this one tells more. After a lost lease, nothing may be forgotten.
       if (error instanceof PlatformError) await judgeGone(context).catch(() => undefined);
       throw error;
     }
@@ -160,8 +159,8 @@ const contains = (account: WireUser, groupId: string): boolean | undefined =>
   Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
 /**
- * Keeps the refusal of a member in the context: as one of a member whose account may be gone, or as one of the platform.
- * @throws the first refusal, when the platform has refused MOST_REFUSED members in a row
+ * Keeps the refusal of a member in the context: in `refusedMembers` if the platform shows the account, else in `goneMembers`.
+ * @throws as `throwIfRefused`, when the platform has refused MOST_REFUSED members in a row; errors of the look-up of the account
  */
 async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
   const { links, target } = context;
@@ -170,7 +169,7 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   const { core = {} } = await links.get(target.name, refOf('User', member.user));
   if (await isFound(context, 'User', { id: member.platformId, core })) noteRefused(context, refused);
   else if ((context.goneMembers ??= []).push(refused) % MOST_UNJUDGED === 0)
-    // Without the list, the other members are written first.
+    // While the list is not read yet, the other members are written first.
     await judgeGone(context).catch((awaited: unknown) => {
       if (!(awaited instanceof ListAwaited)) throw awaited;
     });
@@ -186,7 +185,7 @@ function noteRefused(context: SyncContext, { member, error, operation }: Refused
 
 /**
  * Forgets the links of the members whose accounts a list proves to be gone. The refusals of the others are kept in the context.
- * @throws ListAwaited, after all members, when the list is not read yet: its members are judged by the next call
+ * @throws ListAwaited, after all members, when the list is not read yet: the members that it may show are judged by the next call
  */
 async function judgeGone(context: SyncContext): Promise<void> {
   const gone = context.goneMembers ?? [];

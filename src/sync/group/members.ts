@@ -32,9 +32,9 @@ export type PendingMembers = Map<string, string>;
  * Removes members that the source no longer has, if the guard allows it. Not written are the removals that were rejected, of
  * protected users, and of users without account (nothing to write) or whose account is still to be found. The removal of a user
  * whose account is to be closed is decided with the account, so that held and rejected deactivations do not empty the groups.
- * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
- *   platform did not remove; `protectedCount`: number of protected members who stay although the source removed them;
- *   `soughtCount`: number of users who may stay, because the account that they may have was not found
+ * @returns `isWaiting`: removals wait until an account is closed, its closing is decided, or a sync has looked for it; `ignored`:
+ *   sentences about members that the platform did not remove; `protectedCount`: number of protected members who stay although the
+ *   source removed them; `soughtCount`: number of users who may stay, because the account that they may have was not found
  */
 export async function removeMembers(
   context: SyncContext,
@@ -83,8 +83,8 @@ export async function removeMembers(
 }
 
 /**
- * Handles users whose account is still to be found. The removals of those whose sync found none that it may link become
- * unconfirmed: the sync that links an account makes them pending again (save_link.lua). The removals of all others wait.
+ * Handles users whose account is still to be found. If the sync of a user has found no account that it may link, the removal
+ * becomes unconfirmed; the sync that links an account makes it pending again (save_link.lua). All other removals wait.
  * @returns number of users whose removal became unconfirmed
  */
 async function leaveSought({ outbox, work }: SyncContext, users: string[]): Promise<number> {
@@ -150,7 +150,7 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
 
 /**
  * Asks the guard for the removals that take access away. The removal of a member whose account is closed takes none away, so it
- * is allowed at once.
+ * needs no permission.
  * @returns the members to be removed now; `isWaiting`: others wait until their account is closed, or its deactivation is held
  */
 async function permitted(
@@ -235,8 +235,8 @@ export async function addMembers(
 
 /**
  * Returns the members to be added, with whether the group lists them already: the log must not tell of access that they had
- * before. Members whom an adopted group lists are left out, and their additions cleared. The member list is read only for an
- * adopted group, and for members who may be there already; if the list cannot be read, all members are returned.
+ * before. Members whom a group lists that is being adopted (`adopting`) are left out, and their additions cleared. The member
+ * list is read only for such a group, and for members who may be there already; if it cannot be read, all members are returned.
  */
 async function lacking(
   context: SyncContext,

@@ -8,7 +8,8 @@
 // 5. Under other policies: list the leaving members in the link, and drop their removals.
 // 6. Add the members who are ready. If few are, wait shortly for more.
 // 7. Report what the platform refused or ignored: last, so that all other members are written.
-// Under `create-only` the sync of a complete group ends after step 2. Flags of the link: directory/outbox/link.ts.
+// Under `create-only` a complete group has steps 1, 2 and 5 only: additions are dropped too, and only a temporary name is replaced.
+// Flags of the link: directory/outbox/link.ts.
 import { nameInRecord } from '../../directory/records.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { unlinkAbsent } from '../calls/absence.ts';
@@ -97,7 +98,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   return ended(context);
 }
 
-/** Ends the sync of a completed group under `create-only`, which writes nothing to it but the end of a temporary name. */
+/** Ends the sync of a completed group under `create-only`, which writes nothing to it, except that it replaces a temporary name. */
 async function endCompleteGroup(context: SyncContext, name: string): Promise<SyncOutcome> {
   const { outbox, work } = context;
   const pending = await outbox.pendingMembers(work.id);

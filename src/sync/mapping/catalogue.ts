@@ -25,7 +25,11 @@ export interface Catalogue {
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
   /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
   faults(signal: AbortSignal): Promise<DefinitionFaults>;
-  /** Returns the userName of the API key's owner in lower case; the bridge never changes this account. */
+  /**
+   * Returns the userName of the API key's owner in lower case; the bridge never changes this account. Undefined: the key has no
+   * owner, or the tenant does not tell it.
+   * @throws PlatformError while the owner cannot be read
+   */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
   /** Reads the key's owner unless it is known or a read has just failed. An error of the platform leaves the owner unknown. */
   seeKeyOwner(call: CallOptions): Promise<void>;
@@ -43,7 +47,7 @@ export const TYPE_ADVICE = 'a type cannot be changed there, so correct the mappi
 const KEEP_MS = 600_000;
 /** A definition of another type is read again after this time, because an operator may have corrected it at the platform. */
 const CONFLICT_KEEP_MS = 1000;
-/** Interval between reads of the key's owner after a failure. */
+/** Time after a failed read of the key's owner for which `seenAccount` does not read it again. */
 const ASK_AGAIN_MS = 30_000;
 
 /**

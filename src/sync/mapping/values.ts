@@ -40,8 +40,9 @@ function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {
 }
 
 /**
- * Converts a raw value to the type of an attribute. Undefined is `absent` unless `onEmpty` is `clear`; null is `clear`; an
- * empty list is a value. For a list type, a scalar becomes a list with one element.
+ * Converts a raw value to the type of an attribute. Undefined is `absent` unless `onEmpty` is `clear`; null is `clear`. For a list
+ * type, an empty list is a value, and a scalar becomes a list with one element. For a single type, a list of one element counts as
+ * this element, and an empty list as undefined.
  */
 export function toAttributeValue(
   type: UserAttributeType,

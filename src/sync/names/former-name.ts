@@ -1,4 +1,5 @@
-// Frees the userName of a closed account whose person had another one at the source at last, if somebody else is to get it.
+// Frees the former userName of a leaver's closed account for another person who is to get it. The name is a former one if the
+// leaver had another userName at the source at last.
 // Flags of the link: directory/outbox/link.ts.
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
@@ -40,7 +41,7 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
   const name = link.core?.userName;
   if (target.policy.policy !== 'sync' || typeof name !== 'string' || !link.hasFormerName) return;
   const heirs = ((await directory.lookup('User', 'username', name)) ?? []).filter((id) => id !== work.id);
-  // A person without an account takes this one over, by its name.
+  // An heir without an account takes this account over, by its name.
   const accounts = await links.getMany(
     target.name,
     heirs.map((id) => refOf('User', id)),
@@ -50,15 +51,15 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
     await stepAside(context, name);
     delete link.hasFormerName;
   } catch (error) {
-    // Without an account the name is free.
+    // The account is gone, so the name is free.
     if (!isGone(error)) throw error;
   }
 }
 
 /**
- * Marks a leaver whose closed account has a former userName, so that its sync gives the name up for the person of this sync, who
- * came after the closing. It marks the leaver once for each name (`askedForName`), because the sync of the leaver may be refused;
- * and not while a change of the leaver waits for a decision or is a dead letter, which the decision or its retry ends.
+ * Marks a leaver whose closed account has a former userName, so that the sync of the leaver gives the name up for the person of
+ * this sync, who came after the closing. The leaver is marked once for each name (`askedForName`): that sync may be refused.
+ * A leaver with a held change, a dead letter or a mark is not marked: the decision, the retry or the pending sync comes first.
  */
 export async function askForFormerName(
   { directory, link: asking, outbox, target, work }: SyncContext,

@@ -37,7 +37,7 @@ export async function readLeft<T>(
 
 /**
  * Links the account or group to the resource that was deleted.
- * @returns an outcome when another connection has it; else undefined
+ * @returns an outcome when another connection has it or is linking it (`claim`); else undefined
  */
 export async function linkLeft(
   context: SyncContext,
@@ -58,8 +58,8 @@ export async function linkLeft(
 
 /**
  * Returns the dead letter about an account or group of which it is not proven that it is the one of the resource that left. Under
- * another policy than `sync` there is none, because nothing is closed: the link keeps `mayExist` and `tried`, in case the policy
- * changes.
+ * another policy than `sync`, which closes nothing, returns the outcome `synced` and sets `departed`: the link keeps `mayExist` and
+ * `tried`, in case the policy changes.
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
   const { link, target, work } = context;

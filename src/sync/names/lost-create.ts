@@ -13,7 +13,7 @@ import type { Core } from '../mapping/mapping.ts';
 const SHOWN_WITHIN_MS = 20_000;
 /** Interval of look-ups until then. */
 const LOOK_AGAIN_MS = 2000;
-/** End of a create in a process that was killed: twice the usual `timeoutMs`, because the call may have waited for its turn. */
+/** Assumed longest time of a create whose process was killed: twice the usual `timeoutMs`, because the call may have waited. */
 const LONGEST_ANSWER_MS = 30_000;
 /** The clocks of the bridge and of the platform may differ by this much. */
 const CLOCKS_DIFFER_MS = 5000;
@@ -105,9 +105,9 @@ function isOfTime(tried: TriedCreate, { meta }: Pick<WireUser, 'meta'>): boolean
 
 /**
  * Returns the accounts or groups with the present name. If there are none, or another existing resource is linked to each, returns
- * those that an earlier create made under another name, unless another resource is linked to them. The sync adopts the one that
- * this resource has made, and renames it when the present name is free. Without that, its former name would stay taken for all
- * others.
+ * in their place those that an earlier create of this resource made under another name, if no other resource is linked to them. The
+ * sync adopts such an account or group, and renames it when the present name is free. Otherwise the name of that create would stay
+ * taken for all others.
  * @param exact those with the present name
  * @param findMade finds those that the earlier create made
  */

@@ -1,5 +1,5 @@
-// Ends the sync of a resource that left if a create whose answer was lost may have made an account or group, and it cannot be told
-// from those of others.
+// Judges the accounts or groups that the unanswered create of a resource may have made, after the resource has left. An operator
+// decides about those that somebody else may have made as well.
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
 import type { SyncOutcome } from '../outcome.ts';
@@ -7,9 +7,11 @@ import { isLinkedToOther, unprovenLeft } from './left-there.ts';
 import { mayBeOfTime } from './lost-create.ts';
 
 /**
- * Returns the outcome (unprovenLeft) about those of the accounts or groups that the create may have made: they are linked to nothing
- * else, and were not made at another time. Undefined: there is none.
- * @param doByHand what an operator does with it at the platform
+ * Returns the outcome if the create may have made one of the accounts or groups: a dead letter under the policy `sync`, else
+ * `synced` with `departed` set (unprovenLeft). The create has not made those that another resource is linked to, or that were made
+ * at another time. Undefined: it has made none.
+ * @param shown accounts that match the values of the create, without closed ones, or groups with its name
+ * @param doByHand how an operator takes the access of such an account or group away at the platform
  */
 export async function unprovenMade(
   context: SyncContext,

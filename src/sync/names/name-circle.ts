@@ -20,7 +20,10 @@ export interface ShownName {
 interface NameChain {
   /** Begins with the holder of the name that the resource of this sync waits for. */
   refs: Ref[];
-  /** `circle`: the last one waits for the name of the resource of this sync. `long`: there are more. */
+  /**
+   * `circle`: the last one waits for the name of the resource of this sync. `long`: the chain goes on beyond LONGEST_CIRCLE.
+   * `open`: every other end, such as a free name.
+   */
   end: 'circle' | 'open' | 'long';
 }
 
@@ -120,7 +123,7 @@ export async function stepAside(context: SyncContext, name: string): Promise<voi
   const temporaryName = `${work.id}.${name}`;
   const rename = [{ op: 'replace' as const, path, value: temporaryName }];
   const { users, groups } = target.client;
-  // The attempt saves the temporary name as unsure before the write, so that after a lost answer it is known and must not stay.
+  // The attempt saves the temporary name as unsure before the write, so that after a lost answer a later sync replaces it.
   link.core = { ...core, [path]: temporaryName };
   link.observed = { ...observed, [path]: core?.[path] };
   try {

@@ -15,7 +15,7 @@ const LONGEST_WAIT_MS = 5000;
 const MAX_ATTEMPTS = 20;
 /** Number of attempts that follow each other quickly while a sync of the holder is pending. */
 const QUICK_ATTEMPTS = 3;
-/** Interval of the attempts after these, in case the notification at the end of that sync was lost. */
+/** Interval of the attempts after the quick ones, in case the notification at the end of the holder's sync was lost. */
 const PENDING_HOLDER_RETRY_MS = 15_000;
 
 /** Interval of attempts while the guard holds the change of the former holder. A decision makes the new holder due at once. */
@@ -26,14 +26,15 @@ interface Standing {
   isHeld: boolean;
   /** Groups that are still to remove the user. */
   removals: Ref[];
-  /** Since when a sync of the resource, or of one of these groups, is pending; undefined: none is. Unix milliseconds. */
+  /** Since when a sync of the resource, or of a group of `removals`, is pending, Unix milliseconds; undefined: none is. */
   pendingSince: number | undefined;
+  /** Whether a sync of the resource itself is pending. */
   isMarked: boolean;
 }
 
 /**
- * Returns whether another resource is linked to the account or group and may still give it up: its sync is pending, a change of it is
- * held, or groups are still to remove it. Stores that resource as `gate.holder` for the outcome, also when this returns false.
+ * Returns whether another resource is linked to the account or group and may still give it up: its sync is pending, a change of it
+ * is held, or groups are still to remove it. Stores that resource as `gate.holder` for the outcome, also when this returns false.
  */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { gate, links, target, work } = context;
@@ -130,7 +131,8 @@ export const removal = (group: string, user: string): Destruction => ({
 });
 
 /**
- * Counts an attempt, unless the former holder has a held or pending sync: the end of that sync makes this resource due.
+ * Counts an attempt. While the guard holds a change of the former holder, none is counted, and while its sync is pending, at most
+ * QUICK_ATTEMPTS: the decision, or the end of that sync, makes this resource due.
  * @returns milliseconds to wait for the former holder; undefined after the last attempt
  */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
@@ -145,8 +147,8 @@ export function successionWait({ gate, link }: SyncContext): number | undefined 
 }
 
 /**
- * Returns the condition of a sync that waits, after the quick attempts, for the pending sync of the former holder; undefined for every
- * other sync, and for a resource whose condition is about a decision.
+ * Returns the condition of a sync that waits, after the quick attempts, for the pending sync of the former holder; undefined for
+ * every other sync, and for a resource whose condition is about a decision.
  */
 export function behindPending(context: SyncContext): Condition | undefined {
   const { gate, link } = context;

@@ -1,4 +1,5 @@
-// Refuses accounts and groups that another connection of the same target is linked to: they are never adopted or changed.
+// Refuses accounts and groups that another connection of the same target is linked to: they are never adopted. They are not changed
+// either, except that an account that neither source wants open is closed.
 import type { Holder } from '../../directory/resources/elsewhere.ts';
 import type { Condition } from '../../directory/outbox/link-condition.ts';
 import { fold, isInactive, type Kind } from '../../directory/records.ts';
@@ -78,7 +79,7 @@ const takenBy = (context: SyncContext, kind: Kind, holder: Holder, core: Core = 
     takenText(kind, holder, { target: context.target.name, core, hasAccount: context.link.id !== undefined }),
   );
 
-/** The person of this connection, and the target. `hasAccount`: the person has an account, and needs only the name of the other one. */
+/** The person of this connection, and the target. `hasAccount`: the person has an own account, and needs only the userName. */
 interface Refused {
   target: string;
   core: Core;
@@ -101,7 +102,8 @@ export function takenText(kind: Kind, holder: Holder, { target, core, hasAccount
     ...(isSame && fold(name) !== fold(String(core.userName)) ? [] : ['userName']),
     ...(isSame ? ['externalId'] : []),
   ].join(' and ');
-  // An account whose externalId is another one is not adopted, and a closed account keeps its userName.
+  // `hasAccount`: this person only needs the userName, which a closed account keeps until it is deleted.
+  // `hasOther`: an account with another externalId than that of this person is not adopted, also when no link holds it any more.
   const freed = hasAccount
     ? ', delete the closed account at the platform'
     : hasOther

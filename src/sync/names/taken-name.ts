@@ -49,7 +49,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
     : ((await waitForHolder(context, name, holders[0])) ??
       (isTakenOver ? successionWait(context) : undefined));
   if (afterMs !== undefined) return { kind: 'later', afterMs };
-  // The deletion of the account frees the name.
+  // Only the deletion of that account frees the name, so the sync that deletes it makes this resource due (`gate.holder`).
   if (isKept) context.gate.holder = { ref: neverRenamed.ref, isMarked: false };
   const refused = neverRenamed === undefined && holders[0] && (await refusedText(context, holders[0]));
   if (refused) return blockedBy(context, 'Conflict', refused, 409);
@@ -90,7 +90,7 @@ async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<
   return !held.includes(true);
 }
 
-/** Returns milliseconds to wait; undefined when the holder keeps the name. May break a circle by a temporary name. */
+/** Returns milliseconds to wait; undefined: the holder keeps the name, or no attempt is left. May break a circle of names. */
 async function waitForHolder(
   context: SyncContext,
   name: string,

@@ -41,7 +41,7 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
 /**
  * Returns whether somebody else closed the account. Reads the account only if a comparison saw it closed or a decision about a
  * change of the person is awaited, and notes its state in the link.
- * @throws PlatformResponse 404 when the account is gone
+ * @throws PlatformError, a 404 when the account is gone
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
   const mayBeClosed = link.observed?.active === false || isAwaitingDecision(link.condition);

@@ -16,9 +16,8 @@ export interface Administrators {
   /** Returns whether the user list failed recently, so that it is not read again yet. */
   isSilent(): boolean;
   /**
-   * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once: for a
-   * single deactivation the search by its own name is enough. Later ones wait for one read of the
-   * user list (`look`) that they share.
+   * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once: for a single deactivation the search
+   * by the account's own name is enough. Later ones wait for one read of the user list (`look`) that they share.
    * @throws the error of `look`
    */
   lookAround(look: () => Promise<readonly ConsoleUser[]>): Promise<void>;

@@ -15,6 +15,7 @@ import { NEEDS_USER_LIST } from './user-list.ts';
 
 /** How the writing of attributes ended. */
 type AttributeResult =
+  /** All values are written except those whose removal was rejected. */
   | { kind: 'done' }
   /** All values are written except those whose removal the guard holds. */
   | { kind: 'held' }

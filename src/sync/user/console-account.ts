@@ -83,7 +83,7 @@ export async function resolveAccount(context: SyncContext): Promise<ResolvedAcco
   };
 }
 
-/** Makes all values unsure, for they were written to the account of another person. */
+/** Makes all values unsure, because they may have been written to the account of another person. */
 function doubtValues(link: Link): void {
   const names = Object.keys(link.attributes ?? {}).map((name) => `attributes.${name}`);
   link.unsure = [...new Set([...(link.unsure ?? []), ...names])];

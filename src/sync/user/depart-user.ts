@@ -2,7 +2,7 @@
 // 1. Without a link: link the account that a create without answer made or a lost link led to. If there is none, end.
 // 2. Make kept removals pending again, unless the deactivation of a deleted user is rejected.
 // 3. Under the policy `sync`: close the account. If the guard does not allow it, the account stays open, and the sync ends.
-// 4. Make kept removals pending again, whatever was rejected before.
+// 4. Make kept removals pending again, also after a rejected deactivation: the account is closed, or the policy closes none.
 // 5. Delete the account if that is due. Else free its name for others, and set an alarm for the deletion.
 // Flags of the link: directory/outbox/link.ts. `gate`: context.ts.
 import { platformIdOf, type TriedCreate } from '../../directory/outbox/link.ts';
@@ -102,7 +102,7 @@ async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefin
   }
 }
 
-/** Returns the dead letter about an open account that the create may have made; undefined: there is none. */
+/** Returns the outcome (`unprovenMade`) about open accounts that the create may have made; undefined: there are none. */
 async function unprovenOpen(context: SyncContext, { core }: TriedCreate): Promise<SyncOutcome | undefined> {
   const open = (await accountsMatching(context, core)).filter(
     // Different externalIds mean different people.
@@ -112,7 +112,10 @@ async function unprovenOpen(context: SyncContext, { core }: TriedCreate): Promis
   return unprovenMade(context, open, 'deactivate or delete it');
 }
 
-/** Deletes the account if the guard allows it, and the account still has the externalId of the link (contract 12.4). */
+/**
+ * Deletes the account if the guard allows it. An account with another externalId than the link (contract 12.4), that may be active
+ * again, or that another connection is linked to too, becomes a dead letter.
+ */
 async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client } = target;

@@ -8,9 +8,9 @@ import type { SyncContext } from '../context.ts';
 import type { Why } from '../provisioning-writer.ts';
 
 /**
- * `replaceable`: the account is no administrator, or another one remains. `last`: no other one was found; so also for a known
- * administrator in a tenant without user list. `unknown`: the platform does not tell, and the account was never seen as an
- * administrator.
+ * `replaceable`: the account is no administrator, or another active one remains. `last`: no other active administrator was found,
+ * or the account is a known administrator and the tenant has no complete user list. `unknown`: the platform does not tell, and the
+ * account was never seen as an administrator.
  */
 type AdministratorState = 'replaceable' | 'last' | 'unknown';
 

@@ -1,5 +1,5 @@
-// Looks up accounts at the platform that may be those of a user, by externalId and userName. find-user.ts decides whether one of them
-// is adopted.
+// Looks up accounts at the platform that may be those of a user, by externalId and userName. find-user.ts decides whether one of
+// them is adopted.
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
@@ -37,7 +37,7 @@ export async function accountsMatching(context: SyncContext, core: Core): Promis
   });
 }
 
-/** Filters by externalId, which the platform does not document. If it refuses that, the target is not asked again. */
+/** Filters by externalId, which the platform does not document. After a refusal of the filter the target is not asked again. */
 export async function byExternalId(
   { target, call }: Pick<SyncContext, 'target' | 'call'>,
   externalId: string,

@@ -11,8 +11,8 @@ import { LISTED_AS_PROTECTED } from '../target.ts';
 import { removal } from '../names/succession.ts';
 
 /**
- * Makes the removals pending that groups did not write while the user was protected. Does nothing while the account still
- * has a protected name. A removal that an operator rejected stays rejected.
+ * Makes the kept removals pending: groups did not write them while the user was protected, or while the deactivation of a deleted
+ * user was rejected. Does nothing while the account still has a protected name. A removal that an operator rejected alone stays.
  */
 export async function resumeRemovals(context: SyncContext): Promise<void> {
   const { link, outbox, work } = context;
@@ -29,6 +29,7 @@ export async function resumeRemovals(context: SyncContext): Promise<void> {
 
 /**
  * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the source.
+ * @param why why the account is protected, as `whyUntouchable` returns it
  * @param whyNotActive why the source wants the account inactive, as the end of "the person ..."; undefined: it does not
  */
 export function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {

@@ -31,7 +31,7 @@ import { removal } from '../names/succession.ts';
 import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
 import { depart } from './depart-user.ts';
 
-/** Longest time that the sync of a linked account waits for the owner of the API key. */
+/** Longest time that a sync waits for the owner of the API key, unless it is to adopt or create an account. */
 const OWNER_TIMEOUT_MS = 2000;
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
@@ -138,8 +138,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   delete link.isIncomplete;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
-  // Groups that add a rejoining user read all their members first, so the mark stays until no group has to. It does not stay
-  // where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
+  // Groups that add a rejoining user read all their members first, so the mark stays until no group has to add the user. It does
+  // not stay where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
   const mayWait = desired.active && !work.hasGuardItem && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
   if (link.rejoining && mayWait && (await hasPendingGrants(context)))
     return { kind: 'waiting', for: 'memberships' };
@@ -230,8 +230,9 @@ async function waitForRemovals({ links, outbox, target, work }: SyncContext): Pr
   const found = await links.getMany(target.name, refs);
   let isStopped = groups.length > 0;
   for (const [index, ref] of refs.entries()) {
-    // A held removal waits for its decision, and a refused one for an operator, not for a sync of the group. Under another policy
-    // than `sync` no removal is wanted, and the sync of the group ends it.
+    // A held removal waits for its decision. If the last sync of the group was refused, the removal waits for an operator: a new
+    // sync does not help. Under another policy than `sync`, the sync of the group drops the pending removal, so the group is marked
+    // even after a refusal.
     const isRefused =
       target.policy.policy === 'sync' && refusalOf(found[index] ?? {}, await outbox.isMarked(ref));
     if (held[index] || isRefused) continue;

@@ -51,7 +51,7 @@ function exactAccounts(found: readonly ConsoleUser[], { userName, externalId }: 
   return matches.filter((account) => !account.externalId || !externalId || account.externalId === externalId);
 }
 
-/** Returns whether the answer was a 404, a web page, or another one that the platform itself does not send. */
+/** Returns whether the answer was a 404, a web page, or another answer that the platform itself does not send. */
 export const isPageOr404 = (error: unknown): boolean =>
   error instanceof EndpointAbsent || error instanceof PlatformIntermediary || isStatus(error, 404);
 
