@@ -23,7 +23,7 @@ export interface AdviceFacts {
   write?: Condition['write'];
 }
 
-/** Returns the end of an advice: the command that tries the sync again, also that of a dropped dead letter. */
+/** Returns the end of an advice: the command that syncs the resource again, also after its dead letter was dropped. */
 const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge sync ${ref}.`;
 
 const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';

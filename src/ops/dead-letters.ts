@@ -24,7 +24,10 @@ export interface DeadLetter {
   status: number | null;
 }
 
-/** The dead letters of the resources with these refs, names, ids or addresses, or all; of the given connection and target, or all. */
+/**
+ * Selects all dead letters, or those of the resources with these refs, names, ids or addresses; of them only those of the given
+ * connection and target.
+ */
 export type DeadLetterSelection = ({ refs: readonly string[] } | { all: true }) & {
   connection?: string | undefined;
   target?: string | undefined;
@@ -37,7 +40,7 @@ export interface DeadLetterPage {
   limit?: number | undefined;
 }
 
-/** Number of dead letters that are read at once. */
+/** Largest number of dead letters that one read returns. */
 const PORTION = 1000;
 
 /** Returns dead letters in the order of connections and targets, the oldest of each target first. */

@@ -29,7 +29,7 @@ export interface ListedHandover {
   items: HandedItem[];
 }
 
-/** Yields the handovers of all connections and targets, the oldest first. */
+/** Yields the handovers of all connections and targets, the oldest of each target first. */
 export async function* listHandovers(states: readonly DesiredState[]): AsyncGenerator<ListedHandover> {
   for (const { connection, handovers } of states)
     for (const store of handovers.values())

@@ -90,7 +90,10 @@ interface Computation {
   slice: Slice;
 }
 
-/** Maps all people of a target by the given rules, and counts what would change. @param scopes one for each connection of the target */
+/**
+ * Maps all people of a target by the given rules, and counts the values that would change.
+ * @param scopes one for each connection of the target
+ */
 export async function effectOfMapping(
   scopes: readonly ReconcileScope[],
   tried: TriedMapping,

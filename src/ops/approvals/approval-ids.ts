@@ -55,7 +55,10 @@ export async function readApprovalIds(
   };
 }
 
-/** Returns that the approval has expired, and when its changes are judged anew; undefined: an operator can decide one of them. */
+/**
+ * Returns a sentence that the approval has expired, and when its changes are judged anew; undefined: an operator can decide one of
+ * the changes, or none is held.
+ */
 export async function expiredSentence(
   target: string,
   guardStore: Pick<Outbox['guardStore'], 'onHold'>,

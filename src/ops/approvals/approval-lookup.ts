@@ -20,15 +20,15 @@ export interface Approval {
   connection: string;
   target: string;
   /**
-   * `held`: it waits for a decision; `expired`: nobody decided in time, and the guard has not judged all its changes anew; the others
-   * are decisions.
+   * `held`: it waits for a decision; `expired`: it was not decided in time, and the guard has not judged all its changes anew; the
+   * others are decisions.
    */
   state: 'held' | 'expired' | 'approved' | 'rejected' | 'withdrawn';
   /** ISO 8601; absent after a decision. */
   openedAt?: string;
   /** ISO 8601: end of held changes, and of an approval with changes that are not written. */
   expiresAt?: string;
-  /** Time until `expiresAt` by the clock of Redis when it was read, milliseconds; 0 or less: it has passed. Absent without `expiresAt`. */
+  /** Milliseconds from the read to `expiresAt`, by the clock of Redis; 0 or less: it has passed. Absent without `expiresAt`. */
   leftMs?: number;
   /** How the hold of the target ends, before which an expired list is not judged anew; absent: no hold, or decided. */
   endOfHold?: string;
@@ -107,8 +107,8 @@ export async function approvalsAt(
   /** Returns the first approvals of a list, and of parts of it. */
   const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
     const isOf = (first: FirstApproval): boolean =>
-      // The list of held changes grows, so a first approval may have the same serial and an earlier last place (`idOfList`). One of
-      // rejected changes has the id of the same list, of a part of it, or of the list of which the rejected changes are a part.
+      // The list of held changes grows, so a first approval may have the same serial and an earlier last place (`idOfList`). A
+      // first approval of rejected changes has the id of the same list, of a part of it, or of the list that they are a part of.
       source === 'guardHeld'
         ? serialOf(first.id) === serialOf(id)
         : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
@@ -118,7 +118,7 @@ export async function approvalsAt(
       : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
   };
   const rejection = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
-    // `numbers`: the changes that this decision rejected, and no other one.
+    // `numbers` limits the list to the changes that this decision rejected.
     const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
     const { total } = await outbox.guardStore.countOf(list);
     return { stillRejected: total, ...firstsOf('guardRejected', id) };

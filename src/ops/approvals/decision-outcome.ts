@@ -22,7 +22,10 @@ export type DecisionOutcome =
   | { kind: 'noted'; id: string; items: number; expiresAt?: string }
   /** A first approval was taken back. */
   | { kind: 'retracted'; id: string; items: number }
-  /** The approval was decided earlier, and nothing is left for this order; or nothing was rejected that could be withdrawn. */
+  /**
+   * The approval was decided earlier, and nothing is left for this order; nothing was rejected that could be withdrawn; or the
+   * approval has expired during a hold of the target, before whose end the guard does not judge its changes again.
+   */
   | { kind: 'settled'; message: string }
   /**
    * The first approval is this person's own. `by`: the name with which it was given. `isSameIdentity`: both orders came with the

@@ -70,7 +70,7 @@ const RELEASED: Partial<Record<string, string>> = {
 };
 const JUDGED_ANEW = 'Nothing is to be done: its next sync judges it anew.';
 
-/** Exceptions whose resources are read at once; each takes about twenty reads. */
+/** Number of exceptions whose resources are read at the same time; each takes about twenty reads. */
 const PORTION = 50;
 
 /** Facts and words of an exception that came after the last sync of its resource. `expired` as in AdviceFacts. */
@@ -78,7 +78,8 @@ type Present = Partial<Pick<ExceptionView, 'message' | 'advice'>> & { expired?: 
 
 /**
  * Returns what has changed since the last sync: the approval of the held changes has expired, or a group was held or rejected only
- * because of members who leave or stay with their account, and none is now. Reads nothing of other exceptions.
+ * because of members who leave or stay with their account, and no such member is held or rejected now. Reads nothing for other
+ * exceptions.
  */
 async function presentOf(
   { links }: DesiredState,
@@ -106,7 +107,7 @@ async function presentOf(
   };
 }
 
-/** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */
+/** Returns exceptions in the order of connections and targets, then by reason (EXCEPTION_REASONS), then the oldest first. */
 export async function listExceptions(
   states: readonly DesiredState[],
   { connection, target, reason, offset = 0, limit }: ExceptionFilter,

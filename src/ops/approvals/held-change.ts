@@ -10,7 +10,8 @@ import { mailOf, nameOfKnown, readKnown, type KnownResource } from './known-reso
 
 /**
  * Why a change is due:
- * - `deleted`, `deactivated`: the user was, at the source.
+ * - `deleted`: the user or group was deleted at the source.
+ * - `deactivated`: the user was deactivated at the source.
  * - `outOfScope`: the user is active at the source, and no longer in the scope of the target.
  * - `removedFromGroup`: the source does not have the person in the group. A pending removal does not tell whether the source
  *   removed the person, or others added the person at the platform.
@@ -71,7 +72,7 @@ const REASONS: Record<HeldCause, string> = {
 };
 
 /**
- * Describes changes. The caller passes at most some thousand, because all their records and links are read at once.
+ * Describes changes. The caller passes at most some thousand, because all their records and links are read together.
  * @param decidedAt time of the decision, ISO 8601; undefined: the changes are held
  */
 export async function describeChanges(

@@ -19,7 +19,7 @@ interface NamedResource {
   emails?: { value?: string; primary?: boolean }[];
 }
 
-/** Reads the records and links of resources at a target, all at once. */
+/** Reads the records and links of resources at a target, all of them together. */
 export async function readKnown(
   { links, directory }: DesiredState,
   target: string,

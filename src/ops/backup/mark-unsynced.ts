@@ -8,9 +8,11 @@ import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 export const RESTORE_REQUEST = 'restore';
 
 /**
- * Marks what may still have to be written as it was pushed, because the backup contains no marks: groups, and users whose last
- * sync is not that of their record. With `leaveToReconcile` the others are left to the reconcile at the start, so that the guard
- * judges together what the present settings take away from them. @returns number of marked users and groups
+ * Marks what may still have to be written as it was pushed, because the backup contains no marks: groups, users, and deleted
+ * users whose account may have to be closed.
+ * @param leaveToReconcile true: of the users with a record only those whose last sync is not that of the record are marked; the
+ *   reconcile at the start compares the others, so that the guard judges together what the present settings take away from them
+ * @returns number of marked users and groups
  */
 export async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Promise<number> {
   const { directory, coverage, outboxes } = state;

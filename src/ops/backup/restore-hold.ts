@@ -1,5 +1,5 @@
-// Holds every target of a backup. The note names the backup, and keeps who had stopped all writes before, and why: one release ends
-// both.
+// Holds every target of a backup. The note names the backup, and repeats who had stopped all writes before, and why, because one
+// release ends both holds.
 import type { OperatorHold } from '../../directory/guard/operator-hold.ts';
 import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
@@ -35,7 +35,10 @@ export async function holdForRestore(
   return former;
 }
 
-/** Returns a hold of an operator in words. The hold of an earlier restore returns what stood before it; undefined: nothing did. */
+/**
+ * Returns a hold of an operator in words. For the hold of an earlier restore, the words of the hold before it; undefined: there was
+ * none.
+ */
 function textOf({ by, note }: OperatorHold): string | undefined {
   const restored = /^restored from [\d-]+T[\d:.]+Z(?:; before it, (.*))?$/s.exec(note ?? '');
   return restored ? restored[1] : `${by} stopped all writes${note ? `: ${note}` : ''}`;

@@ -1,4 +1,4 @@
-// Finds the inbound tokens in a backup that a restore did not store. A restore replaces no stored token.
+// Finds the inbound tokens in a backup that are not stored after the restore, such as when it kept the stored tokens.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { CheckedBackup, TokenInBackup } from './backup-file.ts';
 

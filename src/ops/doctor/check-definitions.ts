@@ -35,7 +35,8 @@ export async function checkDefinitions(
         adviceBeforeRights(target, listed) ?? 'Use the key of an administrator.',
       ),
     ];
-  // Of another type than in the mapping; not defined, although mapped; and of these, with and without earlier values of the bridge.
+  // `wrong`: defined with another type than in the mapping. `missing`: mapped and not defined. `deleted`, `unused`: missing ones of
+  // which the bridge has written values, and all others.
   const defined = new Set(listed.value.map(({ name }) => name));
   const wrong = listed.value.filter(({ name, type }) => Object.hasOwn(types, name) && types[name] !== type);
   const missing = Object.keys(types).filter((name) => !defined.has(name));

@@ -73,7 +73,7 @@ const isOfMethods = ({ only }: BreakerState): boolean => only !== undefined;
 /** A process of the service uses a former key, while the platform accepts the key of this process. */
 const isOfFormerKey = ({ ofOtherKey, only }: BreakerState): boolean => ofOtherKey === true && !only;
 
-/** Returns a finding when calls of the service were refused, and the refusal is one that the test selects. */
+/** Returns a finding when calls of the service were refused. @param isMeant selects the refusals that have a finding */
 async function refusals(
   target: string,
   breaker: Pick<Breaker, 'read'> | undefined,

@@ -27,7 +27,7 @@ export async function tendLogs(state: DesiredState, now: number): Promise<LogChe
   return checks;
 }
 
-/** Returns one finding for each broken chain, and one for each connection without any. */
+/** Returns one finding for each broken chain, and one for each connection without a broken chain. */
 export async function logFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const state of states) {

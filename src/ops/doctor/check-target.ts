@@ -77,8 +77,8 @@ type CallOptions = { signal: AbortSignal };
 const FIRST_ONLY = { startIndex: 1, count: 1 };
 
 /**
- * Returns whether no address is answered as the platform does. A tenant may lack single addresses; a wrong url or a proxy answers all
- * of them with its page or redirect.
+ * Returns whether no address is answered as the platform does. A tenant may lack single addresses; a wrong url or a proxy answers
+ * all of them with its page or redirect.
  */
 async function answersAsProxyOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
   const replies = [

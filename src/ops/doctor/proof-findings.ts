@@ -50,7 +50,10 @@ export function lastProofFindings(
   });
 }
 
-/** Returns a summary without the repaired faults, such as `agrees with the records`, or `3 entries differ from the records: userNames 3 missing`. */
+/**
+ * Returns a summary without the repaired faults, such as `agrees with the records`, or
+ * `3 entries differ from the records: userNames 3 missing`.
+ */
 export function proofSummary({ faults, findings }: Pick<ProofReport, 'faults' | 'findings'>): string {
   if (faults === 0) return 'agrees with the records';
   const left = findings.filter(({ count, repaired }) => repaired < count);

@@ -41,7 +41,10 @@ export async function prove(
   return reports;
 }
 
-/** Compares and optionally repairs one connection. @throws when `order.signal` aborts; earlier repairs are in the log of the service */
+/**
+ * Compares and optionally repairs one connection.
+ * @throws when `order.signal` aborts; repairs before that are in the log of the service
+ */
 export async function proveConnection(
   deps: Deps,
   { connection, directory, proof, acts }: DesiredState,

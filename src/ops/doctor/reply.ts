@@ -2,8 +2,8 @@
 import { EndpointAbsent, PlatformIntermediary, PlatformResponse } from '../../platform/errors.ts';
 
 /**
- * `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `proxy`: a redirect, or a refusal
- * in a form that the platform does not use. `unreachable`: no answer.
+ * `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `proxy`: a redirect, or a
+ * refusal in a form that the platform does not use. `unreachable`: no answer.
  */
 export type PlatformReply<T> =
   | { kind: 'answered'; value: T }

@@ -1,4 +1,5 @@
-// Completes orders to forget a person whose process was killed, or which met a sync of the person; doctor names those that stay.
+// Completes interrupted orders to forget a person: the process was killed, or a sync of the person ran. Doctor names the orders
+// that stay incomplete.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Logger } from '../../support/logger.ts';
 import { startRounds } from '../../support/rounds.ts';
@@ -61,7 +62,7 @@ export function startFinishingForgets(
   };
 }
 
-/** Returns the pause after an attempt: a twelfth of the age of the order, within the limits, because each attempt reads the whole logs. */
+/** Returns the pause after an attempt: a twelfth of the age of the order within the limits, because an attempt reads all logs. */
 const restMs = ({ since }: { since: number }, now: number): number =>
   Math.min(LONGEST_REST_MS, Math.max(REST_MS, (now - since) / 12));
 

@@ -108,12 +108,15 @@ async function importLink(
   if (outcome === 'taken') return refused(outcome, `${platformId} is linked to another resource`);
   if (outcome === 'busy') return refused(outcome, 'a sync of it runs; import the line again');
   if (outcome === 'unknown') return refused(outcome, 'it was deleted meanwhile');
-  // After a refusal the link of a former connection is the only one that names the account.
+  // Not earlier: if this link is refused, the link of a former connection is the only one that names the account.
   await elsewhere.giveWay(target, platformId, reserved);
   return { outcome };
 }
 
-/** Returns how the names of the platform's account or group differ from those of the resource; undefined: it is the same one. */
+/**
+ * Returns how the names of the platform's account or group differ from those of the resource; `absent`: the platform has no such
+ * id. Undefined: it is the same person or group.
+ */
 async function differenceFrom(
   { target, directory }: ReconcileScope,
   { platformId, kind }: GivenLink,

@@ -27,7 +27,7 @@ export const adoptedAgainText = (target: string): string =>
 
 /**
  * Deletes the links of one resource. The next sync looks it up again and adopts only by the rules of `adopt`.
- * @returns the targets at which a link was deleted
+ * @returns one row for each target at which a link was deleted
  * @throws LinkNeeded, before any link is deleted
  */
 export async function forgetLinks(

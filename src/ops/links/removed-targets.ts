@@ -1,4 +1,5 @@
-// Lets accounts and groups stay at a target that the settings no longer have, on the order of an operator: status reports them no more.
+// Lets accounts and groups stay at a target that the settings no longer have, on the order of an operator: status reports them no
+// more.
 import type { TargetFeed, KnownTargets, RemovedTarget } from '../../directory/fleet/known-targets.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';

@@ -65,7 +65,7 @@ function testOf({ target, actions, ways, by }: ActFilter): (act: Act) => boolean
     (name === undefined || act.by.toLocaleLowerCase().includes(name));
 }
 
-/** Returns the ids of all orders to forget a person. Personal data that another order removed breaks a hash chain. */
+/** Returns the ids of all orders to forget a person. Personal data that was removed without such an order breaks a hash chain. */
 export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<string>> {
   const orders = new Set<string>();
   for await (const portion of acts.newest())

@@ -41,8 +41,9 @@ export interface ProvisioningRecord {
   attempt: number;
   generation: string;
   priority: string;
-  /** Time when the oldest change of the entry was accepted, and the time from then to the entry, milliseconds. */
+  /** Time when the oldest change of the entry was accepted, ISO 8601. */
   acceptedDateTime: string;
+  /** Time from `acceptedDateTime` to the entry. */
   lagMs: number;
   request: { method: string; route: string; status: number | null; requestId: string | null } | null;
 }
@@ -167,7 +168,9 @@ function errorOf({ ref, target, action, status, reason, message, http }: Located
   };
 }
 
-/** Returns why the change was not written: held by the guard, failed at the platform (a call was made), or stopped by the bridge. */
+/**
+ * Returns why the change was not written: held by the guard, failed at the platform (a call was made), or stopped by the bridge.
+ */
 function categoryOf(status: LogStatus, call: LogEntry['http']): 'guard' | 'failure' | 'nonServiceFailure' {
   if (status === 'held') return 'guard';
   return call ? 'failure' : 'nonServiceFailure';

@@ -12,7 +12,7 @@ import type { Target } from '../../sync/target.ts';
 export type SeenAccount = 'active' | 'closed' | 'gone' | 'unread';
 
 /**
- * Returns the state of the account with this platform id; undefined: the settings do not have the target.
+ * Returns the state of the account with this platform id; undefined: the settings do not have the target, or no id is known.
  * @param account a link, or an id alone
  */
 export type LookAtAccount = (
@@ -29,7 +29,7 @@ const ASK_AGAIN_MS = 1000;
 interface AccountLookOptions {
   /** Longest wait for the whole list that proves an absence, milliseconds; default LOOK_MS. The list goes on after it. */
   listMs?: number;
-  /** Ends that wait. */
+  /** Ends the wait for the whole list. */
   signal?: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ export function createAccountLook(
       if (active === undefined) return 'unread';
       return active ? 'active' : 'closed';
     } catch (error) {
-      // Each call needs a budget from Redis.
+      // Each call takes its budget from Redis, so Redis may have failed, and not the platform.
       if (!signal.aborted && isStoreFailure(error)) throw error;
       if (!isGone(error)) return 'unread';
       // A proxy may answer 404 too.
@@ -62,7 +62,7 @@ export function createAccountLook(
   };
 }
 
-/** Waits for the whole list of the platform, which proves the absence. False if the time ends before, or the list cannot be read. */
+/** Waits for the whole list of the platform, which proves the absence. False if the time ends first, or the list is unreadable. */
 async function isProvenAbsent(
   target: Target,
   account: Pick<Link, 'id' | 'core'>,

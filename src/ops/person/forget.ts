@@ -32,9 +32,9 @@ export interface ForgetReport {
 
 /**
  * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person; `former`: refs of persons who had the given
- * name and are no longer pushed. `unclear`: pushed users (`refs`) have a name of the person and may be the same. `open`: an account is
- * active or was not seen, a change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs, or the
- * person was pushed again after the check; the order stays stored.
+ * name and are no longer pushed. `unclear`: pushed users (`refs`) have a name of the person and may be the same. `open`: an account
+ * is active or was not seen, a change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs,
+ * or the person was pushed again after the check; the order stays stored.
  */
 export type ForgetOutcome =
   | { kind: 'forgotten'; reports: ForgetReport[] }

@@ -30,7 +30,7 @@ export interface LoadSurroundings {
   target: string;
   /** Whether a hold of the target stops all writes. */
   isOnHold: boolean;
-  /** Whether the platform's address changed, so that writes wait for a reconcile. */
+  /** Whether the platform's address changed, so that writes wait until the tenant is recognised there. */
   hasMoved: boolean;
   /** Whether the circuit breaker of the target lets only probes through. */
   isBreakerOpen: boolean;

@@ -42,26 +42,30 @@ export interface TargetStatus {
   /** Progress of a load, such as a first one; null while nothing loads. */
   load: LoadProgress | null;
   breaker: BreakerState;
-  /**
-   * `held`: not written changes, with the `expired` ones, whose approval has expired and that the guard has not judged anew yet.
-   * `approvalExpired`: words for an operator about these, without a full stop; null: there are none. `expiresAt`: end of the newest approval (ISO 8601); `leftMs`: time until then by the clock of Redis, 0 or less: it has expired.
-   * Both are null without such an approval.
-   */
+  /** Held changes, by kind and in all. */
   guard: Record<DestructiveKind, number> & {
+    /** Number of held changes, with the `expired` ones. */
     held: number;
+    /** Number of changes whose approval has expired, and that the guard has not judged anew yet. */
     expired: number;
+    /** Words for an operator about the `expired` changes, without a full stop; null: there are none. */
     approvalExpired: string | null;
+    /** End of the newest approval, ISO 8601; null: there is none. */
     expiresAt: string | null;
+    /** Milliseconds until `expiresAt` by the clock of Redis, 0 or less: it has passed; null: there is no approval. */
     leftMs: number | null;
   };
   hold: Hold | null;
   /** Resources that differ from the desired state by a decision; `scim-bridge exceptions` lists them. */
   exceptions: ExceptionCounts;
-  /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
+  /** Whether the platform's address changed, so that writes wait until the tenant is recognised there. */
   hasMoved: boolean;
   /** Mapped attributes of which people may have lost their values, because somebody deleted the definition at the platform. */
   lostAttributes: string[];
-  /** Whether rules (mapping, scope, group names, policy) changed, or the target was out of the settings, since the last complete run. */
+  /**
+   * Whether, since the last complete run, rules (mapping, scope, group names, policy) changed, or the target was out of the
+   * settings.
+   */
   hasNewRules: boolean;
   /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
   reconcile: {
@@ -162,8 +166,8 @@ export async function readStatus(
         ...part,
         // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
         lostAttributes: part.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
-        // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of runs.ts), no run has applied
-        // any mapping rules to all users, so none count as new.
+        // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of runs.ts), no run has
+        // applied any mapping rules to all users, so none count as new.
         hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
         reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
         events,
@@ -226,7 +230,10 @@ async function readTarget(
   };
 }
 
-/** Returns whether nothing waits, is missing or needs a person, no address and no rule is new, no value is lost, and the fleet has no finding. */
+/**
+ * Returns whether nothing waits, is missing or needs a person, no address and no rule is new, no value is lost, and the fleet has
+ * no finding.
+ */
 export const isConverged = ({
   dirty,
   blocked,

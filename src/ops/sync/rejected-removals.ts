@@ -39,8 +39,9 @@ export async function withRejectedRemovals(
     ),
     readApprovalIds(scope.connection, scope.outbox),
   ]);
-  // One decision may be about the removals from many groups, so its command names the person instead of the groups. After a rejected
-  // deletion of the group it names the group, so that the removals of the other members are judged with the deletion again.
+  // One decision may be about the removals from many groups, so its command names the person instead of the groups. After a
+  // rejected deletion of the group the command names the group, so that the removals of the other members are judged again with the
+  // deletion.
   const selections = rejected.flatMap((item, index) => {
     const decision = ids.rejectionOf(item.ref, item);
     const selection = deletions[index] ? `--ref ${item.ref}` : `--kind removeMembers --person ${ref}`;

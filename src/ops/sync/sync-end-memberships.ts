@@ -133,9 +133,9 @@ async function withUnwrittenMemberships(
 
 /**
  * Adds to the report of a person the groups that still have to be made or to get their names, also if the platform refused the
- * name for good: access goes by the name of a group. A group with its name may be marked for other members. Adds to the report of a
- * group the members whose account is not made anew.
- * @param others these groups, or these members
+ * name for good: access goes by the name of a group. A marked group that has its name is left out, because it may be marked for
+ * other members. Adds to the report of a group the members whose account is not made anew.
+ * @param others for a person the groups, for a group the members that may be unwritten
  */
 export async function withUnwrittenOthers(
   scope: ReconcileScope,

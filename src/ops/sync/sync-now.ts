@@ -6,7 +6,8 @@ import type { Logger } from '../../support/logger.ts';
 import { stopText } from './sync-end.ts';
 
 /**
- * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over.
+ * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, the target is on
+ * hold or at a new address, or `signal` aborts.
  * @param holders people whose accounts have the userName, and are synced too
  */
 export async function syncNow(

@@ -1,5 +1,5 @@
-// Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
-// under the same lease and guard.
+// Syncs one user or group on the order of an operator: compares the resource with the platform, and then runs the same sync as the
+// workers, under the same lease and guard.
 import type { Actor } from '../../directory/logs/acts.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
@@ -197,8 +197,8 @@ async function orderSync(
   );
   if (look?.done && !look.done.marked)
     await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
-  // The settings may have changed since the guard held a removal of the person from a group, so that they do not want it any more. Only
-  // a sync of the group ends that removal, and the person waits for its end. So the group is marked too.
+  // The settings may have changed since the guard held a removal of the person from a group, so that they do not want it any more.
+  // Only a sync of the group ends that removal, and the person waits for its end. So the group is marked too.
   const leaving = Object.keys(kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
   await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
   return drifts.find((_, index) => outcomes[index] !== 'applied');

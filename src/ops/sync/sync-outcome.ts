@@ -6,8 +6,8 @@ import type { LocatedEntry } from '../log/provisioning-log.ts';
 
 /**
  * `equal`: as desired, as far as it was compared, and except what the message tells, such as a rejected change. `held`: held by the
- * guard or an operator. `waiting`: not finished in time, so the service continues, or a group or member has to be brought first.
- * `needsPerson`: a dead letter, or a conflict with an attribute definition.
+ * guard or an operator. `waiting`: not finished in time, so the service continues, or a group or member has to be synced first.
+ * `needsPerson`: a dead letter, or a difference that no sync can write, such as of an attribute whose definition has another type.
  */
 export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 
@@ -39,7 +39,10 @@ export interface SyncReport extends SyncEnd {
   dryRun: boolean;
   /** Differences at the platform before the sync, with memberships; null: not read, as at a new address, or not readable. */
   differences: PlanEntry[] | null;
-  /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
+  /**
+   * Pending memberships (`ResourceStatus.pendingMemberships`): of a user, group id → sign; of a group, user id or
+   * `@<platform id>` → sign.
+   */
   pendingGroups: Record<string, PendingSign>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
