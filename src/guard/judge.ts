@@ -1,5 +1,6 @@
-// Decides how many destructive changes need no approval (docs/adr/0011-guard.md). Pure. A sync calls `judge` before every
-// destructive write, a reconcile calls `judgePlan` before it marks the resources of a plan.
+// Decides how many destructive changes need no approval (docs/adr/0011-guard.md). Pure. Before every destructive write of a sync,
+// directory/guard computes the allowances (`allowanceOf`), and a script compares the counts with them. A reconcile calls
+// `judgePlan` before it marks the resources of a plan.
 
 /**
  * Destructive changes: deactivating an account, deleting an account or group, removing a member from a group, clearing an
