@@ -32,13 +32,13 @@ export interface Feed {
   ): Promise<void>;
   /** Returns how many events are pending, delivered, refused and dropped. */
   delivery(): Promise<EventDelivery>;
-  /** Deletes expired events and returns the same counts. */
+  /** Deletes expired events, and returns the counts as `delivery`. */
   expire(): Promise<EventDelivery>;
   /** Returns the public keys with which receivers verify tokens, as a JWK set. */
   keys: Signer['keys'];
 }
 
-/** Number of tokens that are signed at once: more would occupy every processor of a small machine. */
+/** Number of tokens that are signed at the same time: more would occupy every processor of a small machine. */
 const SIGNED_AT_ONCE = 8;
 
 /** Creates the feed. @param deps.pace begins slices of work: short requests are served between two slices (support/pace.ts) */
