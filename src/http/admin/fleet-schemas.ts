@@ -69,7 +69,7 @@ export const fleetSchema = objectOf<FleetReport>()({
   findings: arrayOf(fleetFinding),
 });
 
-/** Fields of a pause but its end. */
+/** Fields of a pause, without its end. */
 export const PAUSE_FIELDS = {
   status: integerField,
   asked: booleanField,

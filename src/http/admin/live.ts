@@ -20,7 +20,7 @@ export interface LiveStreams {
   /**
    * Opens a stream, which ends when the caller may no longer call.
    * @param signal aborted when the client disconnects
-   * @throws Problem 503 when too many streams are open
+   * @throws Problem 503 when too many streams are open, and after `stop`
    */
   open: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
   /** Ends all streams, so that the operators' pages connect to another process. */

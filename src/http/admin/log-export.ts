@@ -21,7 +21,7 @@ export type LogExports = ReturnType<typeof createLogExports>;
 
 export const EXPORT_MOST_ENTRIES = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Longest export. A client that reads too slowly is disconnected, because other exports have to wait for it. */
+/** Longest export. A client that reads too slowly is disconnected, because other exports are refused until then. */
 const LIMIT_MS = 600_000;
 const RETRY_SECONDS = 10;
 export const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };

@@ -151,7 +151,7 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
   ];
 }
 
-/** Returns the time range as Unix milliseconds, and the cursor. @throws Problem 400 for a malformed date or cursor, or an empty span */
+/** Returns the time range in Unix milliseconds, and the cursor. @throws Problem 400 for a malformed value, or an empty range */
 export function spanOf({ since, until, before }: SpanQuery) {
   if (before !== undefined && !isPublicId(before))
     throw new Problem(400, 'before: give the id of an entry as it was returned.');

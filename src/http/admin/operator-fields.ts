@@ -41,7 +41,7 @@ export const actor = (
 /**
  * Returns the route of an order, with the fields of the operator beside its own. The body may be left out unless a field is
  * required.
- * @param definition.oneOf each lists fields of which one list has to be given
+ * @param definition.oneOf lists of fields: a body must have the fields of exactly one list
  */
 export function orderRoute<Order = object>(
   path: string,

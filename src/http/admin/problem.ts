@@ -58,7 +58,10 @@ export const tooManyProblem = (
     headers: { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
   });
 
-/** Returns an error handler that answers every error with a problem document, an unexpected one with 500 and a log line. */
+/**
+ * Returns an error handler that answers with a problem document; for an unexpected error it is a 500, and the log has a line. An
+ * answer that has begun is broken off instead.
+ */
 export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (response.headersSent) {

@@ -11,7 +11,7 @@ export const kindField = { enum: ['User', 'Group'] };
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
-/** Marks an omittable schema. JSON has no symbols, so no reader of the document sees the mark. */
+/** Property of an omittable schema. It is a symbol, which JSON leaves out, so the OpenAPI document does not show the property. */
 const IS_OMITTABLE = Symbol('omittable');
 /** Schema of a field that may be absent from an object in an answer. */
 export interface OmittableSchema extends JsonSchema {
@@ -52,7 +52,7 @@ type FieldsOf<T> = {
 };
 
 /**
- * Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile:
+ * Schema of an answer of type T. A schema that lacks a field of T, or has a field that T lacks, does not compile:
  * `objectOf<{ id: string; note?: string }>()({ id: textField, note: omittable(textField) })`.
  * T is given in a call of its own, because TypeScript infers either all type arguments of a call (here `Fields`) or none.
  */

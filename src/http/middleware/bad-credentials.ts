@@ -8,7 +8,7 @@ import type { ClientAddress } from './client-address.ts';
 export interface BadCredentials {
   /**
    * Counts a wrong token. An empty one does not count: a request without a token is no guess.
-   * @returns 0 up to the limit, otherwise the milliseconds until tokens of the address are judged again
+   * @returns 0 up to the limit, otherwise the milliseconds until wrong tokens of the address are counted anew
    */
   note(presented: string, address: string, now: number): number;
 }

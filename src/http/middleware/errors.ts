@@ -16,8 +16,8 @@ const DISCARD_MS = 2000;
 const DISCARD_CHUNKS = 1000;
 /** Limit of discarded bytes of all requests together; beyond it the connection is closed immediately. */
 const DISCARD_BYTES = 64 * 1024 * 1024;
-// The body is too large (413), or there is no memory or time for it (503). If the rest of it was not read, the connection is closed.
-// After other errors Node.js discards the rest, and the connection is kept.
+// Statuses for a body that is too large (413), or for which there is no memory or time (503). If the rest of the body was not read,
+// the connection is closed. After other errors Node.js discards the rest, and the connection is kept.
 const CLOSES = new Set([413, 503]);
 
 /** Returns the error handler of the SCIM routers. An unexpected error is logged, and the 500 has the id of the log line. */

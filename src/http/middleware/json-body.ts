@@ -42,7 +42,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * Returns middleware that sets `request.body` to the parsed JSON, or leaves it undefined without a body. The media type is
- * ignored, because providers send several or none. Errors: 400, 413, 415, and 503 when too many bytes are in memory.
+ * ignored, because providers send several or none. Errors: 400, 413, 415, and 503 when too many bytes or large bodies are in work.
  */
 export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   const { largeBodies } = options.admitted;
@@ -73,7 +73,7 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   };
 }
 
-/** Returns the JSON value of a body. @throws ScimError 400 for text that is not JSON, 413 for too deep or too large a structure */
+/** Returns the JSON value of a body. @throws ScimError 400 for no JSON or too deep a nesting, 413 for too large a structure */
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidSyntax('The body is not UTF-8.');
   scanBody(bytes);

@@ -44,7 +44,7 @@ export interface Answered {
   traceparent: string | undefined;
 }
 
-/** Called after each request. */
+/** Called after each request, except a stream of server-sent events. */
 export type OnAnswered = (answered: Answered) => void;
 
 /** Status of a request whose client disconnected before the answer, as nginx counts it. */

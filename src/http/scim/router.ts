@@ -218,7 +218,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   return router;
 }
 
-/** Returns the subject of the JWT of the request. @throws 501 for a token without a subject (RFC 7644 §3.11) */
+/** Returns the subject of the request's JWT; `''` when the JWT has none. @throws 501 for a token that is no JWT (RFC 7644 §3.11) */
 function subjectOfJwt(request: Request): string {
   const subject = subjectOf(request);
   if (subject === undefined)

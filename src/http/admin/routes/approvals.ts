@@ -189,7 +189,10 @@ function decisionRoute(
   });
 }
 
-/** Returns why the caller cannot be the second person. @param by first of two holders of the admin token */
+/**
+ * Returns why the caller cannot be the second person.
+ * @param by name of the first approver, if both used the admin token; undefined: the caller counts as the first approver
+ */
 const samePersonText = (id: string, by: string | undefined): string =>
   by === undefined
     ? `You have approved ${id} already: another person has to approve it too.`

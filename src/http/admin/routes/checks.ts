@@ -28,7 +28,7 @@ type AccessBody = Pick<
   'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'
 >;
 
-/** Pause after each portion, so that the process keeps answering identity providers. */
+/** Pause after each portion of a comparison of derived data, so that the process keeps answering identity providers. */
 const PAUSE_MS = 5;
 
 export const checkRoutes = (context: AdminContext): AdminRoute[] => [
@@ -142,8 +142,8 @@ async function proveAll(
 }
 
 /**
- * Returns the outcome of the operation, with advice for the operator. `findings`: all that differs; `faults`: the number of
- * findings that are not repaired, so without a repair both are equal.
+ * Returns the outcome of the operation, with advice for the operator. `findings` has all entries that differ, also the repaired
+ * ones; `faults` is the number of entries that were not repaired.
  */
 function conclusionOf(reports: Awaited<ReturnType<typeof prove>>): Pick<Finished, 'outcome' | 'message'> {
   if (reports.some(({ faults, repair }) => faults > 0 && repair))

@@ -1,5 +1,5 @@
-// Routes of plan, reconcile and apply. Each starts an operation and answers immediately with the address of the operation. `orderRoute`
-// takes the path, the operationId of the OpenAPI document, and the rest of the route.
+// Routes of plan, reconcile and apply. Each starts an operation and answers immediately with the address of the operation.
+// `orderRoute` takes the path, the operationId of the OpenAPI document, and the rest of the route.
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
@@ -272,7 +272,7 @@ async function resultOf({ operations }: AdminContext, id: string): Promise<strin
   return Buffer.concat(pieces).toString();
 }
 
-/** Returns the plans of a document with their scopes. @throws Problem 400 for another document, or a scope that is not in the settings */
+/** Returns the plans of a document with their scopes. @throws Problem 400 for another document, or an unknown scope */
 function pairsIn(document: string, { scopes }: AdminContext): Pair[] {
   try {
     return parseSaved(document).map((saved) => ({ plan: saved, scheduled: scopeOfPlan(saved, scopes) }));

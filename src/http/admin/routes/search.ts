@@ -21,7 +21,7 @@ interface SearchOrder {
   limit?: number;
 }
 
-/** Number of hits of an answer: by default, and at most. */
+/** Number of hits after which the search pauses: by default, and the largest that a client may ask for. */
 const DEFAULT_LIMIT = 50;
 const MOST_HITS = 200;
 

@@ -18,8 +18,8 @@ import {
 
 /**
  * Returns the caller of a request.
- * @throws Problem 401 without a sign-in, 403 for a person without a role and for a request that another page sent,
- * 429 after many wrong tokens
+ * @throws Problem 401 without a sign-in or with a wrong token, 403 for a person without a role and for a request that another
+ * page sent, 429 after many wrong tokens
  */
 export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
 

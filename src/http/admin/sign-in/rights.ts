@@ -31,11 +31,11 @@ export interface AdminCaller {
   name: string | null;
   /** Unique and stable id of a signed-in person; null for a holder of the admin token. */
   person: string | null;
-  /** Text after the name in the audit log which says that the name is not verified; empty when all callers use the token. */
+  /** Text after the unverified name of a token holder in the audit log; empty for a person, and when all callers use the token. */
   mark: string;
   rights: readonly Right[];
   via: 'token' | 'openid' | 'proxy';
-  /** Returns whether the session is still open, or the token still the right one. */
+  /** Returns whether the session is still open, or the token still the right one; always true for a person of a proxy. */
   isStillValid: () => Promise<boolean>;
   /** Ends the session; undefined for a caller without a session. */
   signOut?: () => Promise<void>;
