@@ -1,7 +1,7 @@
 // Checks access to deployments and permissions in them (contract 1.3, 4.1, ASSUMED-08). The router of the
 // API family (platform-family.ts) has already checked that the scope of the API key contains the deployment.
 import { pathText, type Call } from '../call.ts';
-import { isJsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord, UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
@@ -20,21 +20,17 @@ const GRANTED: Readonly<Record<string, readonly DeploymentAction[]>> = {
 const includes = (list: unknown, wanted: string): boolean =>
   Array.isArray(list) && (list.includes(wanted) || list.includes('*'));
 
-/** Returns true when a custom role of the user has a policy for this action on this resource. */
-function isInRole(current: CurrentState, user: UserRecord, action: string, resource: string): boolean {
-  return [...user.roles].some((name) =>
-    current.state.roles
-      .find('name', name.toLowerCase())
-      .some((role) =>
-        role.policies.some(
-          (policy) =>
-            isJsonObject(policy) &&
-            includes(policy['actions'], action) &&
-            includes(policy['resources'] ?? ['*'], resource),
-        ),
-      ),
+/** Returns the policies of all roles of the user. */
+export const policiesOfRoles = (current: CurrentState, user: UserRecord): SandboxJsonObject[] =>
+  [...user.roles].flatMap((name) =>
+    current.state.roles.find('name', name.toLowerCase()).flatMap(({ policies }) => policies),
   );
-}
+
+/** Returns true when a role of the user has a policy for this action on this resource. */
+const isInRole = (current: CurrentState, user: UserRecord, action: string, resource: string): boolean =>
+  policiesOfRoles(current, user).some(
+    (policy) => includes(policy['actions'], action) && includes(policy['resources'] ?? ['*'], resource),
+  );
 
 /**
  * Returns true when the user may do the action, by a permission in the whole tenant or by a role; administrators may do all.

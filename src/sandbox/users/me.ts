@@ -1,5 +1,6 @@
 // Handles the caller's own record and settings; any valid user may use them (contract 3.3, ASSUMED-08).
 import { bodyOf, type Call, type HandlerReply } from '../call.ts';
+import { policiesOfRoles } from '../control-plane/reach.ts';
 import { isJsonObject, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
@@ -36,20 +37,20 @@ export function mergeUserSettings(
   return Object.fromEntries(merged);
 }
 
-/** Returns the user's own rights as policies: `*` for administrators, and the permissions; rights that roles give are left out. */
-function policiesOf(user: UserRecord): SandboxJsonObject[] {
-  const granted = [...user.permissions].map((action) => ({
-    resourceType: 'Global',
-    actions: [action],
-    resources: ['*'],
-  }));
-  return user.isAdmin ? [{ resourceType: 'Global', actions: ['*'], resources: ['*'] }, ...granted] : granted;
+/** Returns the rights of the user as policies: `*` for administrators, the permissions in the whole tenant, and those of the roles. */
+function policiesOf(call: Call, user: UserRecord): SandboxJsonObject[] {
+  const actions = [...(user.isAdmin ? ['*'] : []), ...user.permissions];
+  const granted = actions.map((action) => ({ resourceType: 'Global', actions: [action], resources: ['*'] }));
+  return [...granted, ...policiesOfRoles(call, user)];
 }
 
 /** Handles `GET /api/v1/users/me`: the caller with roles and policies (policiesOf). */
 export function readMe(call: Call): HandlerReply {
   const user = call.caller.user;
-  return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };
+  return {
+    status: 200,
+    body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(call, user) },
+  };
 }
 
 /** Handles `PATCH /api/v1/users/me/settings`: 200 with the user after the settings are merged; 400. */

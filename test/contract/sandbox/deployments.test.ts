@@ -177,7 +177,7 @@ test('DEPL-01 a user with a read grant on a folder of a deployment sees this dep
   expect((await list('', key)).body.items.map((one: { id: number }) => one.id)).toEqual([2]);
 });
 
-test('DEPL-01 a user whose role has the action DeploymentRead for a deployment sees only this deployment in the list', async () => {
+test('DEPL-01 a user whose role has the action DeploymentRead for a deployment sees only this deployment in the list, and the policy of the role at /users/me', async () => {
   const policies = [{ resourceType: 'Deployment', actions: ['DeploymentRead'], resources: ['1'] }];
   const { body } = await rig.control('POST', '/fixtures', {
     roles: [{ name: 'Reader', policies }],
@@ -186,6 +186,8 @@ test('DEPL-01 a user whose role has the action DeploymentRead for a deployment s
   });
   expect((await list('', body.apiKeys[0].key)).body.items).toMatchObject([{ id: 1 }]);
   expect((await list('', await newcomer())).body.items).toEqual([]);
+  const me = await rig.call('GET', '/api/v1/users/me', { key: body.apiKeys[0].key });
+  expect(me.body.policies).toEqual(policies);
 });
 
 test('DEPL-02 the offset style returns data.deployments with pagination', async () => {
