@@ -42,8 +42,9 @@ const LOG_MS = 10_000;
 
 interface ExplainOptions {
   /**
-   * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these
-   * already explains a difference. With a held or rejected change, a dead letter, or a target on hold the platform is read too.
+   * Whether the platform is read. By default it is not read if a change or a condition of the resource is known, because each of
+   * these already explains a difference. It is read all the same with a held or rejected change, a dead letter, or a target on
+   * hold.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */

@@ -266,7 +266,7 @@ export interface Explanation {
     Pick<SyncPolicy['users'], 'deprovision' | 'deleteAfterDays' | 'activation'> & { protected: boolean };
   /** End and outcome of the last reconcile of the target; null: none yet. */
   lastReconcile: { at: string; outcome: string } | null;
-  /** Work of a closed account that is, or will be, in the handover folder; null: none. */
+  /** Handover of the work of a closed account: planned, begun, done, or taken back; null: none. */
   handover: HandoverExplanation | null;
   /**
    * Time of the connection's last restore, and the backup in words, `the backup of TIME`; null: none, or a reconcile has

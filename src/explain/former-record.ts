@@ -1,4 +1,4 @@
-// Describes the account of a former record of a person who was hired again, while the guard holds a removal of that record.
+// Describes the account of a former record of a person who was hired again, while the guard holds a change of that record.
 import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
