@@ -90,7 +90,7 @@ export interface PlanEntry {
   /** Observed (`before`) and desired (`after`) values by name, of a membership as `member`; null: no resource or no values. */
   before: Values | null;
   after: Values | null;
-  /** `report`: not applied, because of the target's policy or an incomplete read. */
+  /** `report`: no run applies it, because of the target's policy, an incomplete read, or what comes first, such as a decision. */
   effect: 'apply' | 'report';
   /** For people. `isLeftBy` and `needsNoPermission` compare its end, and `isTakenOut` its start, so no text is added there. */
   reason: string;

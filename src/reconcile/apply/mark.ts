@@ -11,7 +11,7 @@ import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
 import { becomesPending, firstDestruction, isOpenAccount, toDestruction } from '../unwritten/unwritten.ts';
 
 export interface MarkedPlan {
-  /** All resources that the plan changes, including those with pending pushes. */
+  /** All resources that the plan changes or that `markPlan` marks, including those with pending pushes. */
   refs: Ref[];
   /** Number of resources that were marked (`applied`), had changed meanwhile (`stale`), or were being synced (`busy`). */
   noted: Record<Noted, number>;

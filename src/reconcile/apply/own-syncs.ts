@@ -15,8 +15,9 @@ const CLAIM_PORTION = 200;
 /** Pause after the end of a sync, so that syncs that end together are replaced together. */
 const TOGETHER_MS = 10;
 
-/** `room` of `claim` (outbox.ts): number of deliveries in flight from which only deactivations are claimed. */
+/** `room` of `claim` (outbox.ts) with which only deactivations are claimed, however few deliveries are in flight. */
 const ONLY_DEACTIVATIONS = 0;
+/** `room` of `claim` with which marks of every priority are claimed, however many deliveries are in flight. */
 const EVERY_MARK = Number.MAX_SAFE_INTEGER;
 
 /** Interval of looks for deactivations, which go first, milliseconds: a look reads all deactivations that wait at the target. */

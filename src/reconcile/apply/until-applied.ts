@@ -19,7 +19,9 @@ const POLL_MS = 200;
 const MARKS_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
-/** Number of times that a run which syncs its resources itself takes up resources that were marked again. */
+/**
+ * Number of times that a run which syncs its resources itself, or applies a saved plan, takes up resources that were marked again.
+ */
 const MOST_LOOKS = 10;
 /** Time without a sync or an applied change after which a run that syncs its resources itself looks for new marks, milliseconds. */
 const LOOK_AGAIN_MS = 1000;
@@ -159,7 +161,10 @@ interface Awaited {
   putOff: PutOff;
   /** Syncs of this process; undefined: a worker syncs the resources. */
   own: ReturnType<typeof createOwnSyncs> | undefined;
-  /** As in `untilApplied`. Its memberships are awaited too: a group may be marked again when its member was synced. */
+  /**
+   * As in `untilApplied`. With a saved plan the run also waits for resources that are marked again, such as a group after the sync
+   * of its member.
+   */
   saved: Plan | undefined;
 }
 

@@ -105,7 +105,7 @@ function linkEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isGone = link.id !== undefined;
   // A complete group that is gone is neither made nor linked anew under `create-only`.
   const isLeftAsItIs = isGone && isLeftByCreateOnly(group, rules);
-  // No push takes the group away, also if a mark is pending, such as that of a restore.
+  // The cause is the platform also if a mark is pending: no push or restore takes a group away.
   const absence = absenceOf(link, now, 'the group is gone at the platform');
   const common = {
     ...groupFields(group, isGone ? absence.cause : ownCause(group), isLeftAsItIs ? 'report' : 'apply'),

@@ -148,7 +148,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   if (takenBy !== undefined) return [taken(user, createdValues(wanted), takenBy)];
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   const left = effect === 'report' ? leftBy(policy) : '';
-  // No push takes an account away, also if a mark is pending, such as that of a restore.
+  // The cause is the platform also if a mark is pending: no push or restore takes an account away.
   const common = { ...userFields(user, 'platform changed'), effect } as const;
   const { cause, reason: absence } = absenceOf(user.link, rules.now, 'its account is gone at the platform');
   if (namesake) {

@@ -14,7 +14,7 @@ export interface UserCase {
   basis: Basis;
   /** Whether the user has a mark, so that a push is pending. */
   marked: boolean;
-  /** Desired state mapped from the record; undefined when the source deleted the user. */
+  /** Desired state mapped from the record; undefined: the source deleted the user, or the record is damaged. */
   wanted: DesiredAccount | undefined;
   /** When the source deleted the user, Unix milliseconds; undefined: it did not, or the tombstone was not read. */
   deletedAt?: number | undefined;

@@ -23,7 +23,9 @@ export interface ValueLook {
   suspects: Set<Ref>;
   /** Number of users whose value list was read. */
   read: number;
-  /** Number of users, without those found to have no managed account or no value list; 0 if every mapped attribute is in the SCIM lists. */
+  /**
+   * Number of users, without those found to have no managed account or no value list; 0 if the lists show every mapped attribute.
+   */
   of: number;
   /** Number of users whose values could not be read, or differ and could not be verified. */
   failed: number;

@@ -59,7 +59,7 @@ const MOST_PEOPLE = 1000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;
 
-/** A person whose account the bridge closed. */
+/** A person whose account is closed (`isClosed`). */
 interface Leaver {
   ref: Ref;
   link: Link & { closedAt: number };

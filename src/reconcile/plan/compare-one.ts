@@ -35,7 +35,7 @@ export interface ComparedOne {
   asNamed?: readonly Ref[];
   /** Groups with a pending removal of a user that were not read, as they are too many or the read failed; among `notCompared`. */
   pendingUnread?: readonly Ref[];
-  /** Conflicts of groups of a user that have another name at the platform, because it refused to rename them; not among `entries`. */
+  /** Conflicts of groups of a user that have another name at the platform, which refused to rename them; not among `entries`. */
   refusedNames?: readonly PlanEntry[];
   /**
    * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are too

@@ -32,7 +32,7 @@ export interface RunFindings {
   mappedBy: string | undefined;
   /** Derived data was repaired, so the run repeats until no resource is left out. */
   isRepaired: boolean;
-  /** Number of resources that changed, or were being synced, during the comparison; they were skipped. */
+  /** Number of resources that were skipped, because a push or a sync changed them during every read. */
   moved: number;
   /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
   definitions: ComparedDefinitions | undefined;
@@ -42,7 +42,10 @@ export interface RunFindings {
   endedDeadLetters: Ref[];
   /** Whether all users were mapped: the mapping rules changed, or the caller asked for it. */
   mapsAll: boolean;
-  /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
+  /**
+   * Users whose mapping fails or whose activation waits for a value, unless their last sync was refused under the present settings;
+   * the run marks them.
+   */
   unmapped: Ref[];
   /**
    * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or whose

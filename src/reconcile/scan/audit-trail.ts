@@ -8,7 +8,7 @@ import { isoTime } from '../../support/sources.ts';
 
 /** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
 const MOST_EVENTS = 20_000;
-/** Longest pause within the export. */
+/** Longest pause within the export, milliseconds. */
 const IDLE_MS = 120_000;
 
 /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */

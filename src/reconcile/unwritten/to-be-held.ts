@@ -125,7 +125,7 @@ function beyondLimits(
     const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed) : 0;
     for (const removal of ofKind) {
       const { entry, item } = removal;
-      // Number of changes, this one included, that are asked for together: of a run all its changes of the kind; of a sync those of the
+      // Number of changes of the kind, this one included, that are asked for together: all of a run; of a sync those of the
       // resource. For a pushed deactivation it is 0, because `waiting` counts it.
       let together = ofRun;
       if (isOfSync(removal)) together = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);

@@ -82,8 +82,8 @@ export async function withoutUnwritten(
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
     else why.set(entry, `${entry.reason}${WAITS[wait]}`);
-  // By person, the text that says why no sync writes an attribute value of the person before an operator acts. Such a sync defines
-  // no attribute either.
+  // By person, the text that says why no sync writes an attribute value of the person before an operator acts. A sync of such a
+  // person defines no attribute either.
   const withoutValues = new Map<Ref, string>();
   for (const [entry, stop] of await waitingValues(scope, entries)) {
     why.set(entry, `${entry.reason}${WAITS[stop]}`);
