@@ -82,6 +82,11 @@ export interface ScanResult {
    * that the list does not show has to be read alone.
    */
   unmanagedAccounts?: Promise<ReadonlyMap<string, string>>;
+  /**
+   * Returns whether the whole user list of this comparison does not show an account; absent: no list is read. A 404 for an account
+   * proves nothing alone, because a proxy may send it too (sync/calls/absence.ts).
+   */
+  isUnlisted?: (platformId: string) => Promise<boolean>;
   /** Resources that need a sync although none is due (LOST in directory/outbox/coverage.ts, ADR 0021); the run marks them. */
   lost: Set<Ref>;
   /** Whether derived data was repaired since the last run; then the run searches all resources for lost marks. */

@@ -102,6 +102,31 @@ test('sync of the person repairs a removal that was answered 204 and not carried
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
+test('a removal was answered 204 and not carried out, and a reconcile reads a truncated member list and a 404 for the account → a later reconcile repairs the removal', async () => {
+  await open();
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const groupId = (await place.platform.group('crew'))?.scimId ?? '';
+  const annId = (await place.platform.user(ANN))?.scimId ?? '';
+  const shown = await send(platformUrl, 'GET', `/api/scim/v2/Groups/${groupId}`, {
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}` },
+  });
+  await loseRemoval();
+  const withoutAnn = shown.body.members.filter(({ value }: { value: string }) => value !== annId);
+  const scim = { headers: { 'content-type': 'application/scim+json' } };
+  const truncated = { ...scim, status: 200, body: JSON.stringify({ ...shown.body, members: withoutAnn }) };
+  let isProxyWrong = true;
+  front.answer = (method, url) => {
+    if (method !== 'GET') return undefined;
+    if (isProxyWrong && url.includes(`/Users/${annId}`)) return { status: 404 };
+    return url.includes(`/Groups/${groupId}`) ? truncated : undefined;
+  };
+  await place.commands.run('reconcile', '--yes');
+  expect(await members()).toEqual([ANN, BOB, CHO]);
+  isProxyWrong = false;
+  await place.commands.run('reconcile', '--yes');
+  expect(await members()).toEqual([BOB, CHO]);
+}, 60_000);
+
 test('a removal that was answered 204 and not carried out is counted by the guard again when its window has ended, so the repair waits for an approval', async () => {
   await open();
   await loseRemoval();

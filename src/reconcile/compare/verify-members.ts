@@ -78,7 +78,8 @@ async function doneOfGroup(
 
 /**
  * Reads the accounts of up to MOST_CONFIRMED members (member-names.ts) whom the member list of a group does not show, because it
- * may be truncated. A member without account is in no group. An account that could not be read decides nothing.
+ * may be truncated. A member without account is in no group. An account that could not be read, or whose 404 no whole user list
+ * confirms, decides nothing.
  * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones
  */
 export async function lookForLeavers(
@@ -108,6 +109,8 @@ export async function lookForLeavers(
         ? 'absent'
         : await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
     if (account === 'unknown') return;
+    // Without its sign nothing tells of a removal that the platform did not make, so a 404 alone does not end it.
+    if (account === 'absent' && id !== undefined && (await scan.isUnlisted?.(id)) !== true) return;
     if (account === 'absent' || !namesGroup(account, group.id)) found.gone.push(user);
     else if (!isProtected(link, scan.scope.target.policy.users.protected))
       found.unlisted.push({

@@ -93,6 +93,10 @@ export async function scanLists({ scan, mapsAll, full }: ComparisonRun): Promise
     ({ unmanaged }) => unmanaged,
     () => new Map<string, string>(),
   );
+  scan.isUnlisted = async (platformId) => {
+    const { proof, isListed } = await userWork;
+    return proof.complete && !isListed(platformId);
+  };
   const groupWork = lookAtGroups(scan, { mapsAll, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
   const users = await userWork;
