@@ -158,7 +158,11 @@ async function explainAt(
     leftByHand: found.kind === 'User' ? left.map(({ name }) => name) : [],
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: await conditionOf(scope, found, present),
+    condition: await conditionOf(
+      scope,
+      { ref: found.ref, nameAtTarget: detail.nameAtTarget ?? found.name },
+      present,
+    ),
     exception: exception && !isDecided ? { reason: exception.reason, since: isoTime(exception.since) } : null,
     deadLetterSince: status.blockedSince === null ? null : isoTime(status.blockedSince),
     mark: markOf(status),

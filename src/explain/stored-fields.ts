@@ -9,9 +9,15 @@ import { adviceFor } from '../ops/advice.ts';
 import { readApprovalIds } from '../ops/approvals/approval-ids.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
+import { ownsKeyNoMore } from '../reconcile/unwritten/protection.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
+import { timeLimit } from '../support/time-limit.ts';
+import { OWNER_OF_KEY } from '../sync/target.ts';
+
+/** Time limit of the read of the owner of the platform key. */
+const READ_TIMEOUT_MS = 3000;
 
 /** Returns the times and identifying values of the record; null without one. */
 export function storedOf({ record }: FoundResource): Explanation['stored'] {
@@ -51,10 +57,13 @@ export const linkOf = (link: Link): Explanation['link'] => ({
   lastWrite: link.writtenAt === undefined ? null : isoTime(link.writtenAt),
 });
 
-/** Returns the condition of the link with advice; null: the link has no condition. */
+/**
+ * Returns the condition of the link with advice; null: the link has no condition.
+ * @param found.nameAtTarget userName of a person at the target; absent for a group
+ */
 export async function conditionOf(
   { connection, outbox, target }: ReconcileScope,
-  { ref }: Pick<FoundResource, 'ref'>,
+  { ref, nameAtTarget }: Pick<FoundResource, 'ref'> & { nameAtTarget?: string },
   link: Link,
 ): Promise<Explanation['condition']> {
   const { condition } = link;
@@ -62,6 +71,17 @@ export async function conditionOf(
   // Print of the present settings, as `condition.settings` is of those under which the condition arose.
   const { settings } = outbox;
   const { reason, since, status, write } = condition;
+  const isOfFormerOwner =
+    nameAtTarget !== undefined &&
+    (await ownsKeyNoMore(target, condition, nameAtTarget, timeLimit(READ_TIMEOUT_MS)));
+  if (isOfFormerOwner)
+    return {
+      reason,
+      message: `${OWNER_OF_KEY} at the last sync; the key has another owner now, and the next reconcile, or scim-bridge sync ${ref}, brings what the source wants`,
+      since: isoTime(since),
+      status: null,
+      advice: `Nothing: the next reconcile brings it, or scim-bridge sync ${ref}.`,
+    };
   const message = presentMessage(condition, settings);
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
   const advice =

@@ -5,6 +5,7 @@ import type { Ref } from '../directory/records.ts';
 import { TYPE_ADVICE } from '../sync/mapping/catalogue.ts';
 import { LINKED_TWICE } from '../sync/names/taken-by-connection.ts';
 import { HOLDER_REFUSED } from '../sync/names/taken-name.ts';
+import { OWNER_OF_KEY } from '../sync/target.ts';
 import type { ApprovalIds } from './approvals/approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
@@ -99,7 +100,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   },
   Rejected: (facts) => `Nothing, unless the decision was wrong: ${withdrawAdvice(facts)}.`,
   Protected: (facts) =>
-    facts.message?.startsWith('owner of the platform key')
+    facts.message?.startsWith(OWNER_OF_KEY)
       ? 'Nothing, if it is meant so; else give the target a platform key of another account.'
       : `Nothing, if it is meant so; else take the name out of targets.${targetIn(facts)}.users.protected and restart.`,
   LeftByPolicy: (facts) =>

@@ -24,6 +24,9 @@ import { compileMapping, type Mapping, type MappingRules } from './mapping/mappi
 /** Message of the condition `Protected` for a user in `users.protected`. */
 export const LISTED_AS_PROTECTED = 'listed in users.protected';
 
+/** Beginning of the message of the condition `Protected` for the owner of the platform key. */
+export const OWNER_OF_KEY = 'owner of the platform key';
+
 /** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {
   /**

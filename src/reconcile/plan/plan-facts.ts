@@ -90,7 +90,7 @@ export async function gatherFacts(
   );
   const toReview = verifiedGroups.filter(({ needsMemberReview }) => needsMemberReview);
   const outOrToReview = [...leftOut, ...toReview].map(({ ref }) => ref);
-  const toMark = [...scan.lost, ...outOrToReview, ...(await changedProtection(scope))];
+  const toMark = [...scan.lost, ...outOrToReview, ...(await changedProtection(scope, scan.signal))];
   const endedDeadLetters = [...equalDeadLetters, ...(await healedByUserList(scan, [...deadLetters.keys()]))];
   return {
     run,

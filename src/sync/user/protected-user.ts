@@ -7,7 +7,7 @@ import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isProtectedName } from '../group/leavers.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { LISTED_AS_PROTECTED } from '../target.ts';
+import { LISTED_AS_PROTECTED, OWNER_OF_KEY } from '../target.ts';
 import { removal } from '../names/succession.ts';
 
 /**
@@ -54,7 +54,7 @@ export function whyUntouchable({ target }: SyncContext, userName: string): strin
     return LISTED_AS_PROTECTED;
   }
   if (target.catalogue.knownKeyOwner() === name) {
-    return "owner of the platform key: a bridge that changed its own key's account could lock itself out";
+    return `${OWNER_OF_KEY}: a bridge that changed its own key's account could lock itself out`;
   }
   return undefined;
 }
