@@ -36,7 +36,7 @@ export interface Gate {
   faults: string[];
   /** Remark for the log entry when the account is closed. */
   remark?: Why;
-  /** Whether the account was deactivated in this sync. */
+  /** Whether this sync deactivated the account, or found that somebody else had closed it. */
   closed: boolean;
   /** The resource that this one waits for and of which the guard holds a change; null: there is none; absent: not asked yet. */
   heldHolder?: Ref | null;

@@ -77,7 +77,7 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   if (administrator !== 'last') return permission;
   gate.isLastAdministrator = true;
   if (!isAllowed) return permission;
-  // The sync before held it already, so an approval has ended without a write.
+  // An earlier sync held the deactivation for this reason, so its approval ends without a write, and it is held anew.
   if (link.condition?.reason === 'LastAdministrator') gate.isHeldAgain = true;
   const item = { kind: 'deactivate', ref: work.ref } as const;
   const held = await outbox.guardStore.holdBack(item, target.policy.guard.windowMs);

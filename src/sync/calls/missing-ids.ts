@@ -43,7 +43,7 @@ export function createMissingIds(
   let begun = 0;
   /** The last list that ended, by its number. Without `ids`, it could not be read whole, or no sync waits for it any more. */
   let last: { number: number; ids: Set<string> | undefined } = { number: 0, ids: undefined };
-  /** Ends with the next list that begins. */
+  /** Resolves when the next list that begins was read. */
   let next: Promise<void> | undefined;
   let running: Promise<void> = Promise.resolve();
   /** When the running list began; undefined: none runs. */

@@ -10,7 +10,7 @@ import type { Target } from '../target.ts';
 
 /** Number of linked accounts that are read in one attempt. */
 const SAMPLE = 10;
-/** Interval of attempts. */
+/** Interval of attempts to recognise the tenant. */
 const RETRY_MS = 5000;
 
 /** Returns whether an account can be the linked one: at least one of its names must agree. */

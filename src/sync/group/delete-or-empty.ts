@@ -34,8 +34,8 @@ export async function deleteOrEmpty(context: SyncContext, id: string): Promise<S
   // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
   if (isDeletionRejected || (await rejectedAmong(context, leaving(pending))).length > 0)
     return removeAll(context, pending);
-  // Deleting a group takes access from all its members, so the guard counts them too. `whole`: those without an earlier verdict are
-  // allowed all or none. Earlier verdicts stay, so only a part may be allowed.
+  // Deleting a group takes access from all its members, so the guard counts them too. `whole`: of the changes without an earlier
+  // verdict, all are allowed or none. Earlier verdicts stay, so the guard may allow a part of the changes.
   const open = await openMembers(context, pending);
   const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
   const [deletion, ...removals] = await permit(context, wishes, { whole: true });

@@ -19,7 +19,7 @@ import { WriteIgnored } from '../outcome.ts';
 
 /** Most members in one PATCH, and in one entry of the log. */
 const PORTION = 100;
-/** Longest time for which new members are collected before they are sent, during a first load. */
+/** Longest time for which few ready members wait for others that are not ready yet, so that one PATCH adds them together. */
 const COALESCE_LIMIT_MS = 3000;
 
 /**

@@ -16,7 +16,7 @@ interface DefinitionFaults {
   conflicts: ReadonlyMap<string, string>;
   /** Attributes of `conflicts` → the id of the definition. */
   conflictIds: ReadonlyMap<string, string>;
-  /** All other attributes → the id of the definition. */
+  /** Attributes that it defines with the type of the mapping → the id of the definition. */
   ids: ReadonlyMap<string, string>;
 }
 

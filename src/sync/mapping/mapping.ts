@@ -33,7 +33,7 @@ export type Core = Record<string, string | boolean | null>;
 
 /** The desired state of a user at a target. */
 export interface DesiredUser {
-  /** False: the user is out of scope, so the account is closed. */
+  /** False: the user is out of the scope of the target, so the policy `sync` closes the account. */
   inScope: boolean;
   active: boolean;
   core: Core;

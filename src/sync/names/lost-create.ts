@@ -11,7 +11,7 @@ import type { Core } from '../mapping/mapping.ts';
 
 /** Assumed time within which a SCIM look-up shows a new account or group; trap 17 of contract 12.9 gives no number. */
 const SHOWN_WITHIN_MS = 20_000;
-/** Interval of look-ups until then. */
+/** Interval of look-ups for a new account or group until it is shown. */
 const LOOK_AGAIN_MS = 2000;
 /** Assumed longest time of a create whose process was killed: twice the usual `timeoutMs`, because the call may have waited. */
 const LONGEST_ANSWER_MS = 30_000;

@@ -9,7 +9,7 @@ import { isGone } from '../calls/failures.ts';
 import { permitClosing } from '../gate.ts';
 import type { Why } from '../provisioning-writer.ts';
 
-/** A state that the link does not know, or that is unsure, may be both. */
+/** Returns whether the account may have this state: the link has it, does not know it, or is unsure about it. */
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
 

@@ -17,7 +17,7 @@ type ResolvedAccount =
 
 /** Time that the user list may need to show a new account, or the new userName of an account (contract 12.1). */
 export const NEW_ACCOUNT_MS = 60_000;
-/** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
+/** Bounds of the wait for the next search for a new account. Within them the wait is the time since the first search. */
 const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
 /**
  * Number of failed attempts, and their shortest duration, from which a 404 or a web page means that the tenant has no user list.

@@ -151,8 +151,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
 /** Finds, adopts or creates the account. @returns an outcome when the user has no account yet; undefined: the link has its id */
 async function linkAccount(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome | undefined> {
   const { link } = context;
-  // If the person is deleted before the account is found, it is looked up by these names. An account with a known id is recognised
-  // by the names that it had.
+  // If the person is deleted before the account is found, the account is looked up by these names. An account with a known id is
+  // recognised by the names that it had.
   if (link.mayExist && link.mayExist.id === undefined) link.core = { ...link.core, ...desired.core };
   let found: FoundAccount = (await isUnlisted(context, desired))
     ? { kind: 'absent' }
