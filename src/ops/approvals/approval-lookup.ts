@@ -34,8 +34,9 @@ export interface Approval {
   endOfHold?: string;
   /** Time of the decision, ISO 8601; absent before. */
   at?: string;
-  /** Operator who decided, and the reason that this operator gave. */
+  /** Operator who decided. */
   by?: string;
+  /** Reason that this operator gave. */
   note?: string;
   /** Which part of the list was decided, in words; absent: all. */
   selection?: string;
@@ -60,8 +61,9 @@ export interface WaitingApproval {
   by: string;
   /** Whether the admin token gave it; all holders of the token count as one person. */
   withToken: boolean;
-  /** Time of this first approval, and time before which the second one has to come, ISO 8601. */
+  /** Time of this first approval, ISO 8601. */
   at: string;
+  /** Time before which the second approval has to come, ISO 8601. */
   expiresAt: string;
   total: number;
   note?: string;

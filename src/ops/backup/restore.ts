@@ -37,7 +37,7 @@ export interface RestoreReport {
   formerHolds: FormerHold[];
   /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
-  /** Inbound tokens of the file, whether they were restored, and those that are not stored now. */
+  /** `taken`: the tokens of the file were restored. `ofFile`: all of them. `leftOut`: those of them that are not stored now. */
   tokens: { taken: boolean; ofFile: TokenInBackup[]; leftOut: TokenInBackup[] };
 }
 

@@ -19,7 +19,7 @@ export interface LoadProgress {
   total: number;
   /** Resources in a second over the last minute; null in the first seconds. */
   perSecond: number | null;
-  /** Null while nothing is done, or while the rate is not known. */
+  /** Null while the load is stopped (STOPS), while nothing is done, or while the rate is not known. */
   secondsLeft: number | null;
   /** Null while the processes have not measured it, and when none of the causes is seen. */
   bound: LoadBound | null;
@@ -43,7 +43,7 @@ type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestM
 
 /** Time over which the rate is measured. */
 const WINDOW_MS = 60_000;
-/** A rate over a shorter time is not reliable. */
+/** Shortest time over which a rate is reliable. */
 const LEAST_MS = 4000;
 /** From this share of busy time of a process, its processor limits the rate. */
 const FULL_SHARE = 0.9;

@@ -67,12 +67,13 @@ export interface TargetStatus {
    * settings.
    */
   hasNewRules: boolean;
-  /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
   reconcile: {
     last: RunReport | null;
+    /** End of the last run that compared everything, Unix milliseconds; null before the first. */
     lastSuccessAt: number | null;
     /** Runs that the schedule of the service starts; null without one. */
     expected: ExpectedRuns | null;
+    /** Time of the next run of the schedule, Unix milliseconds; null: no schedule, or no scheduler runs. */
     next: number | null;
   };
   /** Security events of the connection; null: no receiver. */
