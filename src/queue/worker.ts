@@ -41,7 +41,7 @@ const MOST_STALLS = 1000;
 
 /** Delay of a job whose connection is not in the settings of this process, before any process takes the job again. */
 const PASS_ON_MS = 100;
-/** Times that such a job is passed on. Then the job ends, and its mark waits for a process that knows the connection. */
+/** Times that a job of an unknown connection is passed on. Then it ends, and its mark waits for a process with this connection. */
 const MOST_PASSES = 30;
 
 interface WorkerDeps {
