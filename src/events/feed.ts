@@ -84,7 +84,7 @@ export function createFeed(
 interface KeySettings {
   /** Private key that signs, PEM or JWK. */
   key: string;
-  /** Further keys that are published, such as the one that signed before; PEM or JWK. */
+  /** Further keys that are published, such as a former signing key; PEM or JWK. */
   otherKeys: readonly string[];
 }
 
