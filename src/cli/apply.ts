@@ -36,7 +36,7 @@ const EXIT_STALE = 3;
 const MOST_STALE = 3;
 /** Largest size of a plan file: its text is parsed as a whole, in memory. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
-/** Why no change of a plan can be applied after other settings. */
+/** Reason, for a message, why no change of a plan is applied: the plan was made with other settings. */
 const OTHER_RULES = 'the mapping rules have changed since it was made';
 
 export function applyCommand(program: Command, cli: Cli): void {
@@ -96,7 +96,8 @@ function sizeOf(file: string): number {
 
 /**
  * Compares the saved plans with the present state.
- * @returns a line for each stale change, or one for a plan that was made with other mapping rules
+ * @returns `reviewed`: the plans that were made with the present mapping rules. `stale`: a line for each of their stale changes,
+ * and OTHER_RULES for each other plan
  * @throws Error if the settings do not have the connection or target of a plan
  */
 async function reviewAll(
@@ -159,9 +160,10 @@ function printLeft(
 }
 
 /**
- * Asks the operator before plans are applied. A plan with removals needs a confirmation; one without may be applied unattended.
+ * Asks the operator before plans are applied. Plans with a destructive change need a confirmation; others may be applied
+ * unattended.
  * @returns false: the operator said no
- * @throws Error when a plan with removals is not confirmed
+ * @throws Error when plans with a destructive change are not confirmed
  */
 async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
   const writes = total(left.map(writesIn));

@@ -1,5 +1,5 @@
-// Finds what the command approvals tells of held changes before and after an approval: last administrators, deletions of groups, and
-// changes that were held under other settings.
+// Finds what the command approvals tells of held changes before and after an approval: last administrators, deletions of groups,
+// and changes that were held under other settings.
 import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
@@ -45,7 +45,10 @@ export async function groupsToDelete(
   return found?.items.map(({ ref }) => ref).filter((ref) => parseRef(ref).kind === 'Group') ?? [];
 }
 
-/** Returns whether the guard still holds a change of some of these groups: the removal of a member, if their deletion is approved. */
+/**
+ * Returns whether the guard still holds a change of one of these groups. After the deletion of a group was approved, this is the
+ * removal of a member.
+ */
 export async function isSomeHeld(
   states: readonly DesiredState[],
   { connection, target }: Approval,
@@ -59,7 +62,10 @@ export async function isSomeHeld(
 export const heldAgainText = (name: string): string =>
   `The account of ${name} is closed only if another active administrator is left at the platform: else the guard holds it again at once, see scim-bridge explain ${name}.`;
 
-/** Returns whether the settings of the target changed since the guard held some of the first `MOST_CHANGES` changes of an approval. */
+/**
+ * Returns whether the guard held one of the first `MOST_CHANGES` changes of an undecided approval under former settings of the
+ * target; false for a decided approval.
+ */
 export async function isSomeByFormerSettings(
   states: readonly DesiredState[],
   approval: Approval,

@@ -126,7 +126,11 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
 const windowText = (ms: number): string =>
   ms % HOUR_MS === 0 ? `${ms / HOUR_MS} h` : `${Math.round(ms / MINUTE_MS)} min`;
 
-/** Prints one page of changes, with a heading where the kind changes. @returns the kind of the last one */
+/**
+ * Prints one page of changes, with a heading where the kind differs from that of the change before.
+ * @param before kind of the last change of the previous page
+ * @returns the kind of the last change
+ */
 export function printChanges(
   items: readonly HeldChange[],
   before?: DestructiveKind,
@@ -141,8 +145,8 @@ export function printChanges(
 }
 
 /**
- * Returns since when the person or group has waited for decisions. No time is stored of a single change, which may be held later than
- * another change of the same person or group.
+ * Returns since when the person or group has waited for decisions. No time is stored of a single change: another change of the same
+ * person or group may have been held before it.
  */
 const sinceText = ({ since, name }: HeldChange): string =>
   since === undefined ? '' : ` (${name} has waited for decisions since ${since})`;

@@ -16,7 +16,7 @@ import { say, sayJson } from './output.ts';
 import { requireKnown, UnknownResource } from './unknown-names.ts';
 import { withScopes } from './scopes.ts';
 
-/** Longest wait for the list that proves an absence: it ends with this process, so a second order would begin it anew. */
+/** Longest wait for the list that proves that an account is gone. A repeated order would read the whole list again. */
 const LIST_MS = 600_000;
 
 interface Flags extends OperatorFlags {

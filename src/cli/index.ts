@@ -73,7 +73,7 @@ export async function runCli(
   return code;
 }
 
-/** A quoted value of more than 100 characters in a refusal; the group is the part that is shown. */
+/** A quoted value of more than 100 characters in a refusal of an argument; the capture group is the part that is shown. */
 const LONG_VALUE = /('[^']{100})[^']+'/g;
 
 /** Creates the program with the commands of these names. */

@@ -107,8 +107,8 @@ export function linksCommand(program: Command, cli: Cli): void {
 type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
 
 /**
- * Forgets the links of the resource that `text` names, and prints them. @throws Error if several resources match, or a link is
- * needed
+ * Forgets the links of the resource that `text` names, and prints them.
+ * @throws UnknownResource; Error if several resources match, or a link is still needed to take access away
  */
 async function forget(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const config = readConfig(command, cli);
@@ -185,7 +185,7 @@ function line(row: LinkRow): string {
     removed && kind === 'User' && (platformId !== null || condition === 'LinkDamaged')
       ? `account ${active === false ? 'closed' : 'may be active'}`
       : '',
-    // The link of a protected account has the mark of a leaver too, because its memberships are not written.
+    // `departed` is also set for a protected account, because its memberships are not written; such a person has not left.
     departed && condition !== 'Protected' ? 'left' : '',
     condition ?? '',
   ]

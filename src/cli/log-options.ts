@@ -24,7 +24,7 @@ export interface LogFlags {
 /** Number of entries that are printed as text without --limit. */
 export const DEFAULT_LINES = 100;
 
-/** Options that select or format entries. A chain is checked as a whole. */
+/** Options that select or format entries. --verify excludes them, because it checks a hash chain as a whole. */
 const SELECTING = ['resource', 'action', 'status', 'since', 'until', 'before', 'limit', 'csv'];
 
 export const withLogOptions = (command: Command): Command =>

@@ -148,11 +148,15 @@ const PRESENT_NAMES =
 const KNOWN_VALUES =
   'A value before a write is the last that the bridge wrote or read; later hand changes are not shown.';
 
-/** Largest number of members that a line names, and of written values beside those that decide about access. */
+/** Largest number of members that a line names. */
 const MOST_MEMBERS = 5;
+/** Largest number of written values in a line. Values that decide about access count too, but all of them are shown. */
 const MOST_VALUES = 3;
 
-/** Returns an entry as one line of text; `[…]` at its end is the id of the request that caused it. @param named names of the first members */
+/**
+ * Returns an entry as one line of text, which ends with the id of the request that caused the change: `[…]`.
+ * @param named names of the first members
+ */
 export function toText(
   { at, target, ref, name, action, status, changes, members, message, request, forgotten }: LocatedEntry,
   named: readonly string[] = [],
@@ -173,7 +177,7 @@ type Change = NonNullable<LocatedEntry['changes']>[number];
 const isAttribute = ([name]: Change): boolean => name.startsWith('attributes.');
 const isActive = ([name]: Change): boolean => name === 'active';
 
-/** Returns all written values that decide about access, then the first others and their number. */
+/** Returns all written values that decide about access, then others up to MOST_VALUES, and the number of those left out. */
 function valuesText(action: LogAction, changes: readonly Change[]): string[] {
   // Only attribute values of a create are listed: every account or group gets its core values, such as userName, and `active`
   // is a later write.

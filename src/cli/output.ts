@@ -1,5 +1,6 @@
 // Writes lines to standard output and standard error. Control characters are escaped, because lines contain
-// text from identity providers and platforms. No other file of src/cli writes to the console.
+// text from identity providers and platforms. Other files of src/cli write only questions, help,
+// progress bars, and documents that are streamed.
 // Lines name a command as it is called in this installation (command-name.ts); JSON keeps the name scim-bridge.
 // A long line of standard output is wrapped, and a command in it stays whole; rows for programs are not wrapped.
 import { wholeLines } from '../support/columns.ts';

@@ -26,7 +26,10 @@ interface PlanFlags extends DeadlineFlags {
   all?: boolean;
 }
 
-/** Exit codes; the one of `no changes` may become 1 (`leastExit`). `unproven`: a list was incomplete, so an empty plan does not prove that there are no changes. */
+/**
+ * Exit codes. `no changes`: 1 if data was lost (`leastExit`). `unproven`: a list was incomplete, so an empty plan does not prove
+ * that there are no changes.
+ */
 const EXITS = { 'no changes': 0, changes: 2, unproven: 1 };
 
 export function planCommand(program: Command, cli: Cli): void {

@@ -1,4 +1,4 @@
-// Reads and writes files with personal data: readable by the owner only, and never through a symbolic link.
+// Writes files with personal data, readable by the owner only and never through a symbolic link, and opens files or standard input.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /**
  * Lets `write` fill a file that no other user may read, and removes it if that fails. With `overwrite` the complete file
  * replaces an existing file of that name; a symbolic link is replaced, not followed.
- * @throws Error when the name is taken
+ * @throws Error when the name is taken and `overwrite` is false
  */
 export async function writePrivately<T>(
   file: string,

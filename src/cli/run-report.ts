@@ -28,7 +28,10 @@ export function exitCodeOf(reports: readonly RunReport[]): number {
   return codes.includes(2) ? 2 : 0;
 }
 
-/** Prints, if no worker runs, how many resources of each scope still wait for one: the command wrote only the entries of its plan. */
+/**
+ * Prints how many resources of each scope still wait for a worker, if no worker runs: the command has written only the entries of
+ * its plan.
+ */
 export async function complainUnapplied(
   scopes: readonly SelectedScope[],
   readFleet: CommandContext['readFleet'],

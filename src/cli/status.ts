@@ -65,8 +65,8 @@ export function statusCommand(program: Command, cli: Cli): void {
 const MOST_NAMED = 3;
 
 /**
- * Returns the number of waiting resources by priority, and of those in the queue or with a worker. A resource whose deactivation the
- * source took back keeps the priority of the deactivation.
+ * Returns the number of waiting resources by priority, and of those in the queue or with a worker. A resource whose deactivation
+ * the source took back keeps the priority of the deactivation.
  */
 function waitingText(dirty: number, priorities: TargetStatus['priorities']): string {
   const waiting = Object.entries(priorities).filter(([, count]) => count > 0);
@@ -97,7 +97,7 @@ function printTarget(
   const endOfHold = hold ? holdAdvice(target, hold) : undefined;
   if (guard.expiresAt !== null)
     say(`  held changes: the approval ${expiryText(guard.expiresAt, guard.leftMs ?? 0, endOfHold)}`);
-  // Without an approval that can be decided, the line above tells it of all held changes.
+  // If the newest approval has expired, the line above tells when the guard judges its changes anew, so this line is left out.
   if (guard.approvalExpired !== null && (guard.leftMs === null || guard.leftMs > 0))
     say(`  ${guard.approvalExpired}`);
   const { coverage } = rest;

@@ -87,7 +87,7 @@ function notKnownText(
   );
 }
 
-/** @throws Error with the names in the settings when they have no such connection or target, or it does not feed the target */
+/** @throws Error when the settings have no such connection or target, or the connection does not feed the target */
 export function requireKnown(
   { connections, targets }: Pick<Config, 'connections' | 'targets'>,
   { connection, target }: { connection?: string | undefined; target?: string | undefined },

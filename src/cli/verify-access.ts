@@ -107,7 +107,7 @@ function toSeconds(text: string): number {
 function toQuery(text: string): Record<string, unknown> {
   let query: unknown;
   try {
-    // A JSON text counts as JSON too: it is refused below as no object, and not sought as a file.
+    // A JSON string or list is parsed too: it is refused below as no object, and no file of that name is looked for.
     const json = /^\s*[[{"]/.test(text) ? text : readFileSync(text, 'utf8');
     query = JSON.parse(json);
   } catch (error) {
