@@ -30,7 +30,7 @@ export interface Schema {
   readonly description: string;
   readonly attributes: readonly Attribute[];
   /**
-   * Makes the schema that of an open extension: a resource may also have attributes in it that the schema does not declare. Their
+   * True for the schema of an open extension, in which a resource may also have attributes that the schema does not declare. Their
    * values are scalars or arrays of scalars. These undeclared attributes are called members; their names are case-sensitive.
    */
   readonly open?: boolean;

@@ -35,7 +35,7 @@ const PARAMETERS = [
   'excludedAttributes',
 ] as const;
 type Parameter = (typeof PARAMETERS)[number];
-/** Parameters that list names. */
+/** Parameters whose value is a list of attribute names. */
 const NAME_LISTS: ReadonlySet<Parameter> = new Set(['attributes', 'excludedAttributes']);
 
 /** The parameters of a list before they are checked: all are text in a URL; a `.search` body may have numbers and lists. */

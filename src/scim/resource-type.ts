@@ -208,7 +208,7 @@ function addExtensions(
 }
 
 /**
- * Builds the canonical resource of a new request body, while it is validated: from core values by position (`Field.place`) and
+ * Builds the canonical resource of the body of a POST or PUT (validate.ts) from core values by position (`Field.place`) and
  * extension values by URN. A changed resource is built by `toCanonical`.
  */
 export function assemble(

@@ -2,7 +2,7 @@
 // splits text at dots, colons or the word "and".
 import { invalidFilter } from '../errors.ts';
 
-/** `at`: position of its first character in the filter, from 0. `end`: position behind its last character. */
+/** `at`: position of the token's first character in the filter, from 0. `end`: position behind its last character. */
 export type Token =
   | {
       readonly kind: '(' | ')' | '[' | ']' | 'end';

@@ -100,7 +100,7 @@ function withoutPart(field: Field, element: JsonObject, sub: Field): JsonObject 
   return Object.keys(rest).some((name) => name !== 'type' && name !== 'primary') ? rest : undefined;
 }
 
-/** Returns the value of the operation; of a list of one its item, if the profile allows that. */
+/** Returns the value of the operation. If that is a list with one item, and the profile allows such a list, returns the item. */
 function singleValue(change: Change): unknown {
   const { value, profile } = change;
   const isListOfOne = Array.isArray(value) && value.length === 1 && profile.allows('list-for-single');
