@@ -75,7 +75,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
       yield* directory.scan(kind, after, signal);
       return;
     }
-    // The place of a resource is needed to order several ones, and for a cursor; otherwise it stays 0.
+    // Places are needed to order several resources, and for a cursor. A single resource without a cursor has the place 0.
     const needsPlace = ids.length > 1 || query.cursor !== undefined;
     if (needsPlace) yield* directory.inOrder(kind, ids, after, signal);
     else yield (await directory.getMany(kind, ids)).map((record) => ({ ...record, place: 0 }));

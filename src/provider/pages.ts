@@ -26,9 +26,9 @@ export interface FoundPage {
 /** Stands for the type in the cursor of a sorted list: `after` is then a position in the list, not a place of creation. */
 const SORTED = 'sorted';
 
-/** Smallest number of new sort keys that are sorted and merged into the first ones together. */
+/** Smallest portion of new sort keys (`fresh` in `sorted`) that are sorted and merged into the first keys (`first`) together. */
 const SORT_PORTION = 1000;
-/** A portion of new sort keys is larger by one key for this many first keys, because each merge copies all of these. */
+/** A portion has one new key more for every FIRST_KEYS_PER_NEW_KEY first keys, because each merge copies all first keys. */
 const FIRST_KEYS_PER_NEW_KEY = 8;
 
 /** A match without its record, which is loaded only if it is on the page. */

@@ -187,7 +187,7 @@ export function createUsers(deps: ProviderDeps) {
     context: RequestContext,
     { keepsActive = false } = {},
   ): Promise<Answer> {
-    // The stored resource is read only for If-Match and for what is kept of it.
+    // The stored resource is read only for If-Match, and for the values of it that the write keeps.
     const needsStored = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
     const next = (before: Resource): Resource => {
       const wanted = keepsActive ? withActive(userType, resource, before.active) : resource;
