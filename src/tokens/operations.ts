@@ -50,7 +50,7 @@ export const notIssuedText = (kind: 'taken' | 'full', connection: string, name: 
     ? `${connection} has a token ${name} already: give another name.`
     : `${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`;
 
-/** Returns a new token as an operator sees it, this once; its times are RFC 3339. */
+/** Returns a new token with its secret, which is shown to the operator only now; times are RFC 3339. */
 export const shownOnce = (connection: string, { secret, token }: { secret: string; token: StoredToken }) => ({
   connection,
   secret,
