@@ -51,7 +51,7 @@ export function createHealthRouter(
     const check = await checks.ready();
     answer(response, check.ok ? 200 : 503, showsAll ? check : { ok: check.ok });
   });
-  // Always 200: /livez and /readyz are for probes, which act on the status, and this one is for readers of the body.
+  // Always 200: /health is for readers of the body; /livez and /readyz are for probes, which act on the status.
   router.get('/health', async (request, response) => {
     if (isOperator(request)) {
       const components = await checks.detail();

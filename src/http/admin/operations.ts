@@ -44,7 +44,7 @@ export type Operations = ReturnType<typeof createOperations>;
 const MOST_OPERATIONS = 4;
 /** Pause between two heartbeats of a running operation. */
 const BEAT_MS = 1000;
-/** An operation without a heartbeat for this time counts as lost: its process has ended. */
+/** An operation without a heartbeat for this time counts as lost: its process has ended, or cannot reach Redis. */
 const LOST_MS = 30_000;
 const RETRY_SECONDS = 10;
 

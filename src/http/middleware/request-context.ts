@@ -98,7 +98,7 @@ export function createRequestContext(
 }
 
 /**
- * Returns whether the id of a client is used. Ids that are long or have other characters are replaced. So are ids with which
+ * Returns whether the id that a client sent is used. Ids that are long or have other characters are replaced. So are ids with which
  * a push would look like an operator's order in the logs (ops/log/initiator.ts).
  */
 const isAccepted = (given: string | string[] | undefined): given is string =>

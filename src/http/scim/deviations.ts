@@ -5,7 +5,7 @@ import type { Logger } from '../../support/logger.ts';
 /** Called synchronously for every accepted deviation; `connection` is the name of the connection. */
 export type OnDeviation = (connection: string, kind: DeviationName) => void;
 
-/** Number of deviations between two choices of the fitting profile. A choice at each one would cost time for nothing new. */
+/** Number of deviations between two choices of the fitting profile. A choice at each deviation would cost time for nothing new. */
 const SUGGEST_EVERY = 5;
 
 /** Returns the function that the profile of the connection calls for every accepted deviation. */
