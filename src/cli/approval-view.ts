@@ -1,4 +1,4 @@
-// Formats an approval as text: counts, the limit that held it, and one line for each change.
+// Formats an approval as text: counts, the limits that hold its changes, and one line for each change.
 import { judgedAnew } from '../directory/guard/operator-hold.ts';
 import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
 import { isUndecided, type Approval, type WaitingApproval } from '../ops/approvals/approval-lookup.ts';
@@ -57,7 +57,7 @@ function leftText(ms: number): string {
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(' ');
 }
 
-/** Returns how many changes of an approval are not written, and when it ends or ended; undefined: all are, or it is no approval. */
+/** Returns how many approved changes are not written, and when the approval ends or ended; undefined: none, or not approved. */
 export function unwrittenText({
   expiresAt,
   leftMs: left = 0,

@@ -123,7 +123,7 @@ const formerText = (former: readonly Ref[]): string =>
     ? ''
     : ` If you mean a person who had this name before: ${former.map((ref) => `scim-bridge forget ${ref}`).join(' or ')}.`;
 
-/** Returns how an account is named. One without id is known only by a create that got no answer, or is to be made. */
+/** Returns how an account is named. An account without id is known only by a create that got no answer, or is to be made. */
 const accountText = ({ platformId }: Pick<AccountState, 'platformId'>): string =>
   platformId === null ? 'an account without a known id' : `account ${platformId}`;
 

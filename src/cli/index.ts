@@ -55,7 +55,7 @@ export async function runCli(
       code = value;
     },
   };
-  // Loads only the commands that the arguments name; without one the help lists them all.
+  // Loads only the commands that the arguments name. If they name none, all are loaded for the help.
   const asked = COMMAND_NAMES.filter((name) => args.includes(name));
   const isVersion = args.length === 1 && args[0] === '--version';
   const program = await createProgram(cli, asked.length > 0 || isVersion ? asked : undefined);

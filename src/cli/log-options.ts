@@ -13,7 +13,7 @@ export interface LogFlags {
   /** Range of times, Unix milliseconds. */
   since?: number;
   until?: number;
-  /** Id of an entry: only older ones. */
+  /** Id of an entry: only older entries are printed. */
   before?: string;
   limit?: number;
   json?: boolean;

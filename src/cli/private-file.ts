@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Lets `write` fill a file that no other user may read, and removes it if that fails. With `overwrite` the complete file
+ * Lets `write` fill a file that no other user may read, and removes the file if `write` fails. With `overwrite` the complete file
  * replaces an existing file of that name; a symbolic link is replaced, not followed.
  * @throws Error when the name is taken and `overwrite` is false
  */
@@ -32,7 +32,7 @@ export async function writePrivately<T>(
   }
 }
 
-/** Returns the error of a file that cannot be opened, in a plain sentence where it is missing. */
+/** Returns the error of a file that cannot be opened; for a missing file it is a plain sentence. */
 export const unreadable = (file: string, error: NodeJS.ErrnoException): Error =>
   error.code === 'ENOENT' ? new Error(`There is no file ${file}.`) : error;
 
@@ -55,7 +55,7 @@ export async function withInput<T>(file: string, use: (input: FileHandle) => Pro
   }
 }
 
-/** Passes a file on, and closes it in any case. */
+/** Runs `use` with a file, and closes the file in any case. */
 async function closing<T>(file: FileHandle, use: (file: FileHandle) => Promise<T>): Promise<T> {
   try {
     return await use(file);
