@@ -74,14 +74,14 @@ export function createAccountWrites(send: Send) {
     /** Deletes the account irreversibly. @throws PlatformResponse 400 for the token's owner. */
     delete: (id: string, options?: CallOptions): Promise<void> =>
       call('DELETE', ONE, { params: { id }, read: 'ignore' }, options),
-    /** Applies one action to each of 1 to 100 accounts; one failure does not stop the others. */
+    /** Applies one action to each account; the platform takes 1 to 100 ids. A failure at one account does not stop the others. */
     async bulk(action: 'ACTIVATE' | 'DEACTIVATE' | 'DELETE', ids: string[], options?: CallOptions) {
       const route = `${LIST}/bulk`;
       const context = { method: 'POST', route, correlationId: options?.correlationId };
       const userIds = ids.map((id) => toWireId('userIds', id, context));
       return call('POST', route, { body: { action, userIds }, read: readOutcome }, options);
     },
-    /** Merges settings of the token's owner; null clears one. */
+    /** Merges `body` into the settings of the token's owner; null clears a setting. */
     updateMySettings: (body: Record<string, unknown>, options?: CallOptions) =>
       call('PATCH', `${LIST}/me/settings`, { body, read: readConsoleUser }, options),
   };

@@ -22,8 +22,8 @@ export function createAccounts(send: Send) {
   ): Promise<RestPage<ConsoleUser> & { items: ConsoleUser[] }> {
     const query = { ...range, first: PAGE_SIZE };
     const found = await call('GET', LIST, { query, read: readRestList(readConsoleUser) }, options);
-    // The API does not say whether the `count` of a search counts its hits or all accounts, so it is not used as the total: in an answer
-    // without pageInfo, only a page that is not full is the last one. `data` holds the accounts in the older style of answers.
+    // The API does not say whether the `count` of a search counts its hits or all accounts, so it is not used as the total: in an
+    // answer without pageInfo, only a page that is not full is the last one. `data`: the accounts in the older style of answers.
     return { ...found, items: found.items ?? found.data ?? [], count: undefined };
   }
 
@@ -42,7 +42,7 @@ export function createAccounts(send: Send) {
     },
     /** Yields all accounts; throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
     list: (options?: CallOptions) => listRest(send, { route: LIST, read: readConsoleUser }, options),
-    /** Returns the first page of accounts in unspecified order; throws like `search`. */
+    /** Returns the first page of accounts in unspecified order. Throws EndpointAbsent, or PlatformResponse 404, like `list`. */
     firstPage: async (options?: CallOptions) => (await page({}, options)).items,
     /** Returns the account that the token belongs to. */
     me: (options?: CallOptions) => call('GET', '/api/v1/users/me', { read: readConsoleUser }, options),

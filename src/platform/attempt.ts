@@ -53,7 +53,7 @@ interface Attempt {
   /** Context for errors of the call. It does not say whether a write may have been applied (`mayHaveCommitted`). */
   readonly call: CallContext;
   readonly path: string;
-  /** Waits for the request budget and the credential. @throws PlatformAborted when the signal fires first */
+  /** Waits for the request budget and the credential. @throws PlatformAborted after an abort, else an error of a wait */
   ready(signal: AbortSignal | undefined): Promise<Record<string, string>>;
   /** Reports the end of the call to the observer; `status` 0 means no complete answer. */
   report(status: number, fault: unknown): void;
@@ -138,7 +138,7 @@ export function createAttempt(
 /** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
 const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Returns true for an error that shows to be a proxy's: an error body of the platform is JSON (contract 7) or empty. */
+/** Returns true for a redirect, and for a 4xx whose body is not the platform's: that is a JSON object (contract 7) or empty. */
 function isFromProxy(status: number, text: string): boolean {
   // The platform redirects no call.
   if (status < 400) return true;
@@ -147,7 +147,7 @@ function isFromProxy(status: number, text: string): boolean {
   return !isRecord(parseJson(text)?.value);
 }
 
-/** Returns the origin of the address of a redirect; undefined without a readable address. Its path may contain a token. */
+/** Returns the origin of a redirect, without the path, which may contain a token; undefined without a readable address. */
 const originOf = (location: string | undefined, base: string): string | undefined =>
   location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : undefined;
 

@@ -36,8 +36,9 @@ export interface Question {
   /** `<13 or more digits>-message`; generated when absent. A repeated id does not ask the question again. */
   messageId?: string;
   sessionSettings?: SessionSettings;
-  /** Branch of the deployment that answers, and whether this is the default branch. */
+  /** Branch of the deployment that answers. */
   activeBranchName?: string;
+  /** True when `activeBranchName` is the default branch. */
   isDefaultBranch?: boolean;
 }
 
@@ -93,7 +94,10 @@ function asRefusal(fault: unknown, call: CallContext): unknown {
   return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;
 }
 
-/** @throws PlatformConfiguration unless exactly one of agent and deployment is given, with a credential that fits */
+/**
+ * Returns the common start of the chat routes, and its path parameters. @throws PlatformConfiguration unless exactly one of agent
+ * and deployment is given, and for a deployment without `token`
+ */
 function addressOf(options: ChatOptions): { base: string; params: Record<string, string> } {
   const { accountName, agentId, deploymentId } = options;
   const base = '/api/v1/public/{accountName}';
@@ -112,7 +116,10 @@ function addressOf(options: ChatOptions): { base: string; params: Record<string,
   };
 }
 
-/** Creates the connection with the header of the credential. @throws PlatformConfiguration unless there is exactly one credential */
+/**
+ * Creates the transport, which sends the credential in the header that its kind needs.
+ * @throws PlatformConfiguration unless there is exactly one credential, and for an invalid option
+ */
 function serviceOf(options: ChatOptions): Service {
   const { apiKey, token } = options;
   const credential = apiKey ?? token;

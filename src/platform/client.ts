@@ -51,7 +51,8 @@ export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
 
 /**
  * Creates the client of one tenant; it connects on the first call. Throws PlatformConfiguration when the
- * address is not https (or allowed loopback) or contains credentials, or when a token or a numeric option is invalid.
+ * address is not https (or allowed loopback) or contains credentials, a query or a fragment, or when a token or a numeric
+ * option is invalid.
  */
 export function connectPlatform(options: PlatformClientOptions): PlatformClient {
   const transport = createTransport(toTransportOptions(options));

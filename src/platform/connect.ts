@@ -35,7 +35,7 @@ export interface PlatformClientOptions {
 
 /**
  * Returns the options of a transport to the tenant. Throws PlatformConfiguration when the address is not https
- * (or allowed loopback) or contains credentials, or when a token or a number is invalid.
+ * (or allowed loopback) or contains credentials, a query or a fragment, or when a token or a number is invalid.
  */
 export function toTransportOptions(options: PlatformClientOptions): TransportOptions {
   const address = parseTenantAddress(options.url, options.allowLoopbackHttp ?? false);

@@ -125,7 +125,7 @@ export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
   };
 }
 
-/** Returns a list with the member; empty for a value that is none. */
+/** Returns a list with the member; an empty list for a value without a name. */
 function toMember(value: unknown): ModelMember[] {
   if (!isRecord(value) || typeof value['name'] !== 'string') return [];
   return [{ name: value['name'], ...textsIn(value, ['title', 'type']) }];

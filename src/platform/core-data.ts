@@ -79,7 +79,7 @@ async function loadUntilReady(
     if (error === undefined) return answer;
     const call: CallContext = { ...LOAD, correlationId };
     if (error !== CONTINUE)
-      // An error that is no text has no message.
+      // Only an error that is text is quoted.
       throw new QueryRefused(
         typeof error === 'string' ? service.redact(error).slice(0, MAX_MESSAGE) : 'error',
         call,
@@ -149,7 +149,10 @@ export function createCoreDataClient(options: CoreDataOptions) {
   ): Promise<T> => call('POST', route, { isSafe: true, body: { query }, read }, callOptions);
 
   return {
-    /** Runs one query and polls while the platform returns "Continue wait". @throws PlatformTimeout after `queryTimeoutMs` */
+    /**
+     * Runs one query and polls while the platform returns "Continue wait".
+     * @throws QueryRefused for an answer with another error, PlatformTimeout after `queryTimeoutMs`
+     */
     async load(query: LoadQuery, { cache, ...callOptions }: QueryOptions = {}): Promise<LoadAnswer> {
       const answer = await loadUntilReady(service, { query, cache }, queryTimeoutMs, callOptions);
       // The published document wraps a single result in `results`, the implementation does not (contract 5.1).

@@ -1,5 +1,5 @@
-// Defines the errors of the platform client. They contain no token, body, id or personal data in message, stack or properties;
-// only `platformMessage` quotes the platform, with tokens removed. Causes are copies with name, code and message.
+// Defines the errors of the platform client. Message, stack and properties contain no token, and no resource id or personal data:
+// only `platformMessage`, which quotes the platform, may contain these. Causes are copies with name, code and message.
 import { type RedactText, redactedCause } from './redact.ts';
 
 /** Description of the failed call. `route` is a template such as '/api/scim/v2/Users/{id}'. */
@@ -96,7 +96,7 @@ export interface ResponseFacts {
 }
 
 /**
- * The platform answered with a status outside 200..299. 408, 429 and 5xx are retryable after `retryAfterMs`;
+ * The platform answered with a status outside 200..299. 408, 425, 429 and 5xx are retryable after `retryAfterMs`;
  * other statuses are final (contract 7). A 3xx is such an answer too: redirects are not followed, so that the
  * credential is sent to no other address. A 404 may also mean that the endpoint does not exist.
  */
@@ -133,8 +133,8 @@ export class PlatformResponse extends PlatformError {
 export class PlatformIntermediary extends PlatformResponse {}
 
 /**
- * A success whose body is invalid: not JSON, cut short, too large, or without an id or a total. Not retryable,
- * and the answer must not be used. After a write, read the platform again.
+ * A success whose body is invalid: not JSON, cut short, too large, or without an id or a total. The answer must not be used.
+ * After a write, read the platform before the write is repeated.
  */
 export class PlatformDecode extends PlatformError {
   readonly reason: string;
@@ -145,7 +145,7 @@ export class PlatformDecode extends PlatformError {
   }
 }
 
-/** A success whose body exceeds the limits of its request (request.ts). A list may be read with a smaller page size. */
+/** A success whose body exceeds the limits of its request (request.ts). A list needs smaller pages then. */
 export class AnswerTooLarge extends PlatformDecode {}
 
 /**
@@ -167,7 +167,8 @@ export class IncompleteList extends PlatformDecode {
 
 /**
  * A web page in place of data. The endpoint may not exist: with status 200 from a tenant without the endpoint
- * (contract 12.9), with 404 from an open-source Cube server without the path. Not retryable.
+ * (contract 12.9), with 404 from an open-source Cube server without the path. A retry helps only
+ * if a proxy sent the page.
  */
 export class EndpointAbsent extends PlatformError {
   readonly status: number;

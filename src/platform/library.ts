@@ -64,7 +64,8 @@ export interface WholePlatform extends PlatformClient {
 
 /**
  * Creates the client of one tenant; it connects on the first call. Throws PlatformConfiguration when the
- * address is not https (or allowed loopback) or contains credentials, or when a token or a number is invalid.
+ * address is not https (or allowed loopback) or contains credentials, a query or a fragment, or when a token or a number is
+ * invalid.
  */
 export function createPlatformClient(options: WholePlatformOptions): WholePlatform {
   const wire = toTransportOptions(options);

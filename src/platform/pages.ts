@@ -1,5 +1,5 @@
-// Reads lists to a proven end. A truncated list looks like deleted users (contract 12.9), so a scan returns
-// everything that the platform counted or throws.
+// Reads lists to a proven end. A truncated list looks like deleted users (contract 12.9), so a scan either returns
+// everything that the platform counted, or throws.
 import { IncompleteList, type CallContext } from './errors.ts';
 import type { ListPage, RestPage } from './readers.ts';
 import type { CallOptions } from './request.ts';

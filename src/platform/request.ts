@@ -72,7 +72,7 @@ const MAX_DEPTH = 32;
 const DEFAULT: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
 /** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
 const MAX_SCIM_TEXT = 256 * 1024;
-/** Larger, because the size of a query result depends on the query. */
+/** Larger than DEFAULT, because the size of a query result depends on the query. */
 const RESULTS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
 
 const BOUNDS: Record<Family, AnswerBounds> = {

@@ -33,8 +33,8 @@ interface ScimResources<T, Input, Choice> {
   /** Applies all operations or none. Returns the resource in the answer, or undefined for an answer without body. */
   patch(id: string, operations: PlatformPatchOperation[], options?: CallOptions): Promise<T | undefined>;
   /**
-   * Replaces the resource. Of a user absent core properties return to their defaults; an absent `active`, attributes, roles
-   * and memberships stay (contract 2.2). Of a group all members are replaced; a body without members removes them.
+   * Replaces the resource. User: core properties that are absent from the body return to their defaults; an absent `active`,
+   * attributes, roles and memberships stay (contract 2.2). Group: all members are replaced; a body without members removes them.
    */
   replace(id: string, body: Input, options?: CallOptions): Promise<T>;
   /** Deletes irreversibly; members of a group remain users. PlatformResponse 404 means that it was deleted before. */
@@ -66,7 +66,7 @@ function excluded(members: boolean | undefined): string | undefined {
   return members === false ? 'members' : undefined;
 }
 
-/** @param bounds limits of size and structure for the answer to a write; default: those of every SCIM call */
+/** @param bounds limits of size and structure for the answers to `patch` and `replace`; default: those of every SCIM call */
 function createResourceCalls<T extends { id: string }, Input>(
   send: Send,
   route: string,

@@ -38,7 +38,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /**
  * Checks the options and builds the transport; it connects on the first call. Throws PlatformConfiguration for
- * an address that is not https (or allowed loopback) and for a fixed token that is not valid in a header.
+ * an address that is not https (or allowed loopback), a fixed token that is not valid in a header, and an invalid number.
  */
 export function createService(
   url: string,

@@ -10,7 +10,8 @@ export interface TenantAddress {
 
 /**
  * Parses the tenant's base address. Throws PlatformConfiguration unless it is https, or plain http to a loopback address with
- * `allowLoopbackHttp` (contract 1.2 rule 1). The message does not quote the address, which may contain a password.
+ * `allowLoopbackHttp` (contract 1.2 rule 1), and for an address with credentials, a query or a fragment. The message does not quote
+ * the address, which may contain a password.
  */
 export function parseTenantAddress(text: string, allowLoopbackHttp: boolean): TenantAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;

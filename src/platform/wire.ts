@@ -4,7 +4,7 @@
 /** Id on the wire: SCIM ids are text; REST ids are integers in answers and text in requests. */
 export type WireId = string | number;
 
-/** The same record after reading, with its id as text. */
+/** The record `T` after reading, with its id as text. */
 export type WithTextId<T extends { id: WireId }> = Omit<T, 'id'> & { id: string };
 
 // SCIM (RFC 7643, 7644; /api/scim/v2)

@@ -91,7 +91,7 @@ const readAccess: Reader<DashboardAccess> = (body, refuse) => {
 
 const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
 
-/** Returns a copy with the ids as integers; null and undefined stay. @throws PlatformArgument for an id of other text */
+/** Returns a copy with the ids as integers; null and undefined stay. @throws PlatformArgument for an id that is no whole number */
 function withWireIds<T>(input: object, call: CallContext): Record<string, T | number> {
   return Object.fromEntries(
     Object.entries(input).map(([name, value]: [string, T]) => [
