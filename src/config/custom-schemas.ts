@@ -36,7 +36,7 @@ export function checkCustomSchemas(document: unknown): ConfigFault[] {
   ];
 }
 
-/** Returns a name or URN in the form for comparisons; '' for a value that is no text, which has a fault of the schema. */
+/** Returns a name or URN in lower case, for comparisons; '' for a value that is not text, which the schema reports. */
 const keyOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');
 
 /** Refuses built-in URNs, and a URN that one connection declares twice. */
@@ -70,7 +70,7 @@ function checkSameEverywhere(schemas: Place[]): ConfigFault[] {
   });
 }
 
-/** Refuses two attributes with one name in a list. */
+/** Refuses the names that JavaScript itself uses, and two attributes with one name in a list. */
 function checkNames(list: Place): ConfigFault[] {
   const names = select(list.value, '*/name');
   return names.flatMap(({ path, value }, index) => {
@@ -84,7 +84,7 @@ function checkNames(list: Place): ConfigFault[] {
   });
 }
 
-/** Requires sub-attributes for complex attributes only. */
+/** Requires sub-attributes for a complex attribute, and refuses them for any other. */
 function checkParts({ path, value }: Place): ConfigFault[] {
   if (!isTree(value)) return [];
   const parts = Array.isArray(value.subAttributes) ? value.subAttributes.length : 0;

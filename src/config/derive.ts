@@ -74,7 +74,7 @@ function toTarget(name: string, settings: TargetDocument): TargetConfig {
   };
 }
 
-/** Keeps the one source of an attribute that is given. */
+/** Keeps the one of `from` and `expression` that is given. */
 export function toAttributeConfig({ type, from, expression, onEmpty }: AttributeSettings): AttributeConfig {
   if (from !== null) return { type, onEmpty, from };
   if (expression !== null) return { type, onEmpty, expression };

@@ -20,8 +20,8 @@ const SETTINGS: Readonly<Record<string, string[]>> = {
 };
 
 /**
- * Overrides settings of the document by environment variables, in place. The connection `default` and the target `main`
- * are created only when the document has no connections or targets. Returns the name of the variable by path.
+ * Overrides settings of the document by environment variables, in place. A document without `targets` gets the target `main`,
+ * and a document without `connections` the connection `default`. Returns the name of the variable by path.
  */
 export function applyEnvironment(
   document: Record<string, unknown>,

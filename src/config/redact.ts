@@ -20,7 +20,7 @@ export function printableConfig(config: Config): Config {
   return copy;
 }
 
-/** Masks the password in an address of Redis; all of a text that is no address. */
+/** Masks the password and the values of the query in an address of Redis. A text that is no address is masked as a whole. */
 function maskAddress(text: string): string {
   // `URL` cannot parse an address with several sentinels.
   if (!URL.canParse(text)) return typeof parseRedisAddress(text) === 'string' ? MASK : maskText(text);

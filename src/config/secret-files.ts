@@ -1,5 +1,5 @@
 // Replaces secrets of the settings when their files change, so that a rotation needs no restart. No other file changes the
-// settings object. Readers take a secret from the object at each use; others are told by `onChange`.
+// settings object. Readers take a secret from the object at each use; parts that keep a copy of it are told by `onChange`.
 import { readFile } from 'node:fs/promises';
 import { startRounds } from '../support/rounds.ts';
 import type { Clock } from '../support/sources.ts';
@@ -64,7 +64,7 @@ export function watchSecretFiles(
       const problem = faults.get(path);
       if (problem !== undefined) report(path, problem);
     }
-    // Checked again, because the former secret of a faulty one stays in use: another file may hold it.
+    // Checked again: a setting whose new secret is faulty keeps its former one, which may now be the new secret of another setting.
     return withoutFaulty(usable);
   }
 
@@ -96,7 +96,8 @@ function faultsWith(config: Config, changed: readonly Secret[]): Map<string, str
   const { server, connections, targets, notices, backup } = config;
   const proposed = structuredClone({ server, connections, targets, notices, backup });
   for (const { path, value } of changed) setAt(proposed, toKeys(path), value);
-  // The settings in use have no faults. So of two settings with the same secret the changed one is at fault, whichever it is.
+  // Of two settings with the same secret, the changed one is at fault, as the settings in use have no faults. It may be `path` or
+  // `other`, so a fault is listed for both; the caller looks at changed settings only.
   const others = repeatedSecrets(proposed).map(({ path, other }) => ({
     path: other,
     message: `The same secret is used at ${path}.`,

@@ -59,8 +59,8 @@ interface SameSecret {
 }
 
 /**
- * Returns the secrets that are used twice. One token must not stand for two identity providers or for an operator, and a
- * caller of the bridge must not have the key of the platform.
+ * Returns the secrets of OWN_SECRETS that are used twice; two secrets that other parties issued may be equal. One token must not
+ * stand for two identity providers or for an operator, and a caller of the bridge must not have the key of the platform.
  */
 export function repeatedSecrets(document: unknown): SameSecret[] {
   const repeated: SameSecret[] = [];
@@ -76,7 +76,7 @@ export function repeatedSecrets(document: unknown): SameSecret[] {
   return repeated;
 }
 
-/** Returns faults of weak secrets and of secrets that are used twice. */
+/** Returns the faults of malformed keys, of malformed or short secrets, and of secrets that are used twice. */
 export function checkSecrets(document: unknown): ConfigFault[] {
   const weak = TOKEN_PATTERNS.flatMap((pattern) =>
     select(document, pattern).flatMap(({ path, value }) => {
