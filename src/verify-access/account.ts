@@ -27,7 +27,7 @@ export interface ActualGroup {
   name: string;
 }
 
-/** SCIM id of the account, and its number in the list of values as the link has it. */
+/** `id`: SCIM id. `account`: account id as the link has it, which keys attribute values. */
 type AccountIds = { id: string; account?: string | undefined };
 
 /** The result of reading an account. */
@@ -110,8 +110,8 @@ export async function readAccount(
 }
 
 /**
- * Returns the number of a SCIM account, which differs from the SCIM id (contract 3.4), by the user list: the values of another person
- * would be shown if the stored number were wrong. Undefined: not exactly one account can be it.
+ * Returns the account id of a SCIM user, which differs from the SCIM id (contract 3.4), by the list of accounts. The account id in
+ * the link may be wrong, and would then show the values of another person. Undefined: no account matches, or several do.
  */
 async function accountIdOf(
   client: PlatformClient,

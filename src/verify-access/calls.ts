@@ -15,7 +15,7 @@ export type TargetAddress = Pick<
   'url' | 'token' | 'scimToken' | 'allowLoopbackHttp' | 'timeoutMs'
 >;
 
-/** Time that a call waits before it is told why. */
+/** Time that a call waits before `tell` gets the reason, milliseconds. */
 const TELL_AFTER_MS = 2000;
 
 /** Status of an answer that refuses the API key. */
@@ -25,7 +25,7 @@ export interface Calls extends DataDeps {
   /** Options of each call: aborted by the caller, and when the time for all calls has passed. */
   options: { signal: AbortSignal };
   /**
-   * Returns the result; if the platform fails, keeps the fault and returns undefined.
+   * Returns the result; if the platform fails or a choice is unclear, keeps the fault and returns undefined.
    * @throws other errors, and after an abort by the caller
    */
   unlessFault: <T>(work: Promise<T>) => Promise<T | undefined>;
@@ -34,8 +34,8 @@ export interface Calls extends DataDeps {
 }
 
 /**
- * Opens a client for one target. Each call takes a token of the target's shared budget before it is sent. The caller closes
- * `platform`.
+ * Opens a client for one target. Each call waits for the request budget, which all processes share, before it is sent. The caller
+ * closes `platform`.
  * @param timeoutMs time limit of all calls together
  * @param tell called with a sentence when a call has waited some seconds before it is sent; once for each cause
  */

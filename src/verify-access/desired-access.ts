@@ -44,8 +44,8 @@ export type DesiredAccess =
 /** A group that the user left at the source or never had there, with a removal that is not written or not confirmed yet. */
 export interface LeavingGroup extends ExpectedGroup {
   /**
-   * State of the removal: the guard holds it, its approval expired, a person rejected it, it waits for its sync, or it was written
-   * and not seen yet;
+   * State of the removal. `held`: the guard holds it; `expired`: its approval expired; `rejected`: a person rejected it;
+   * `pending`: it waits for its sync; `unconfirmed`: it was written, and the platform does not show it yet;
    * `withAccount`: it is not written, because a person rejected the deactivation of the account of this deleted person;
    * `withHeldAccount`: it is written with the deactivation of the account, which the guard holds;
    * `surplus`: the next reconcile finds it.
@@ -102,7 +102,7 @@ function refusedText({ ref, text, marked }: ObservedResource, name: string): str
   );
 }
 
-/** Returns the words for a group whose change waits; undefined: none does. No membership of a new group exists before. */
+/** Returns the words for a group whose change waits; undefined: none does. A new group has no members before it is created. */
 function waitingGroupText({ ref, text, marked }: ObservedResource, name: string): string | undefined {
   if (!marked) return undefined;
   const { id, condition, lastFailure, successionAttempts } = parseLink(text);
@@ -157,7 +157,7 @@ export const stillIn = (leaving: readonly LeavingGroup[], { groups }: Reading): 
     return actual ? [{ ...group, name: actual.name }] : [];
   });
 
-/** Returns the wanted groups that the account is in under another name, which decides about the access. */
+/** Returns the wanted groups that the account is in under another name (`actual`): the account has the access of that name. */
 export const otherwiseCalled = (
   wanted: DesiredAccess,
   { groups }: Reading,

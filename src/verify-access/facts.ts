@@ -33,7 +33,7 @@ export interface Facts {
   stop: string | undefined;
   /** Whether the target has a new address at which no linked account was recognised; then no account is read. */
   hasMoved: boolean;
-  /** Whether no worker runs that applies pending changes. False while the user waits for the decision about a held change. */
+  /** Whether no worker runs that applies pending changes. False while the user waits for a person (`isBehindHeld`). */
   lacksWorker: boolean;
   /** Sentences about targets that the settings no longer have, where the user is linked to an account. */
   removedTargets: readonly string[];
@@ -58,7 +58,10 @@ export interface Facts {
   visibility: Visibility | undefined;
   /** Failure that stopped the check. */
   fault: AccessFault | undefined;
-  /** Whether the operator named the query; only then does its refusal fail the stage `visible`. */
+  /**
+   * Whether the operator named the query. If not, and without the API secret, a refused token (`notAllowed`) does not keep the
+   * stage `visible` from success: the list of entities is its answer.
+   */
   isQueryAsked: boolean;
   /** Duration of the reads of Redis, milliseconds. */
   redisTookMs: number;

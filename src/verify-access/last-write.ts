@@ -50,8 +50,8 @@ export async function lastWrites(
     // The two times of a push come from two clocks. An order that was accepted within a second after the push is another
     // change, so it gets no tolerance.
     const wasAcceptedByThen = entry.accepted <= pushedAt + (isPush ? SAME_PUSH_MS : 0);
-    // A sync writes the newest record. One that was ordered before the push and ran after the push has written it too, so its entry
-    // counts as the write of the push.
+    // A sync writes the newest record. So a sync that was ordered before the push, and ran after it, has written the push. Its
+    // entry counts as the write of the push.
     if (isOwn && entry.at >= pushedAt && wasAcceptedByThen) return { ...found, ofPushAt: entry.at };
   }
   return found;

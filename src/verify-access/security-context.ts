@@ -33,7 +33,7 @@ export function defaultNotes(
     .map(([name, value]) => defaultText(name, value));
 }
 
-/** Lifetime of a data token; longer than a query may wait. */
+/** Lifetime of a data token; longer than the default time limit of a check. */
 const LIFETIME_SECONDS = 300;
 
 /** Returns a data token (JWT, HS256) signed with the deployment's API secret (contract 1.1, 5.6). */

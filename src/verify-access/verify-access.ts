@@ -35,8 +35,9 @@ interface AccessDeps {
 export interface AccessQuestion extends DataChoice {
   /** Id, userName, externalId or e-mail address of a user. */
   user: string;
-  /** Limits the search to this connection, and to this target. */
+  /** Limits the search to this connection. */
   connection?: string | undefined;
+  /** Limits the search to this target. */
   target?: string | undefined;
   /** Time limit of all calls to the platform together, milliseconds; default 30,000. */
   timeoutMs?: number | undefined;
@@ -147,7 +148,7 @@ type Stored = Pick<
   'link' | 'isMarked' | 'suspectedDrift' | 'stop' | 'hasMoved' | 'removedTargets' | 'restored' | 'writes'
 > & {
   desired: DesiredAccess;
-  /** The user has a mark that waits for a held change of another resource. */
+  /** The user has a mark that waits for a held change of another resource, or for a refused group: a person has to act first. */
   isBehindHeld: boolean;
 };
 

@@ -24,7 +24,10 @@ export interface DataChoice {
   dataUrl?: string | undefined;
   /** Default: one measure of a visible entity. */
   query?: LoadQuery | undefined;
-  /** API secret of the deployment, which signs the token of the query. By contract 4.3 the meta-sync token, which is used without the secret, opens no query. */
+  /**
+   * API secret of the deployment, which signs the token of the query. Without it the meta-sync token is used, which by contract 4.3
+   * runs no query.
+   */
   secret?: string | undefined;
 }
 
@@ -57,7 +60,7 @@ export interface DataDeps {
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
-/** Lifetime of the meta-sync token; the platform always allows less than an hour (contract 4.3). */
+/** Lifetime of the meta-sync token; every tenant allows up to an hour (contract 4.3). */
 const META_TOKEN_SECONDS = 300;
 /** Largest number of rows of a query that has no limit of its own. */
 const MOST_ROWS = 100;
@@ -66,7 +69,8 @@ const MOST_ROWS = 100;
  * Returns the visible entities and the outcome of a query. A failure of the data API is part of the result.
  * @param call its signal aborts at the time limit too
  * @param callerSignal aborts only when the caller does; then errors are thrown
- * @throws UnclearQuestion if the deployment or environment does not exist; PlatformError if the platform's API fails
+ * @throws UnclearQuestion if the deployment, the environment or the address of its data API is not known
+ * @throws PlatformError if the platform's API fails
  */
 export async function lookThrough(
   deps: DataDeps,
