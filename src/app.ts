@@ -46,7 +46,7 @@ export interface App extends WatchedDataVersion {
   metricsPort: number;
   /**
    * Turns readiness off and serves requests for another `server.drainMs`, so that clients move to another
-   * replica. Resolves when that time has passed.
+   * replica. Resolves when that time has passed; at once in a process without SCIM endpoints.
    */
   drain: () => Promise<void>;
   /** Stops http, queues, platform clients and Redis, in this order. */
@@ -57,8 +57,8 @@ const HTTP_DEADLINE_MS = 10_000;
 
 /**
  * Starts the service. Neither Redis nor a platform has to be reachable: the health report names what is
- * missing, and the parts reconnect. Rejects when a port cannot be opened, and when Redis holds data of another
- * version.
+ * missing, and the parts reconnect. Rejects when a port cannot be opened, when Redis holds data of another version, and while
+ * a backup is put back.
  */
 export async function startApp(config: Config, role: Role, deps: AppDeps): Promise<App> {
   const releasers = createReleasers(deps.logger);
@@ -129,10 +129,11 @@ async function startWork(
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(parts, states));
   }
-  // Released before the scheduler (releasers run from the last to the first): its stop waits for `noted`, and `stopNoting` ends that wait.
+  // Released before the scheduler (releasers run from the last to the first): the stop of the scheduler waits for `noted`, and
+  // `stopNoting` ends that wait.
   releasers.add('known targets', stopNoting);
-  // A worker sends notices and completes interrupted orders to forget too, because an installation may have no scheduler. Leases let
-  // one process do each at a time.
+  // A worker sends notices and completes interrupted orders to forget too, because an installation may have no scheduler. Leases
+  // let one process do each at a time.
   if (role !== 'api') {
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
     const operations = createOperationStore({ redis }, config.redis);

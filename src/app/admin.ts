@@ -93,7 +93,7 @@ export function buildAdmin(
   return admin;
 }
 
-/** Returns a function that checks and compiles a mapping for a target (`given`). It throws for an unknown target. */
+/** Returns a function that checks and compiles a mapping that an operator tries for a target. It throws for an unknown target. */
 function buildCompileTried({ config }: Pick<Parts, 'config'>): CompileTried {
   return (target, given) => {
     const settings = config.targets[target];

@@ -41,8 +41,8 @@ export function buildTargets(
   for (const settings of Object.values(config.targets)) {
     const { name, rateLimit } = settings;
     const { prefix } = config.redis;
-    // `keys` are the API keys, read at each use: the breaker tells a refused key from a later one.
     const caller = callerOf(settings);
+    // `keys`: the settings have the API keys. The breaker reads them at each use, and so tells a refused key from a later one.
     const access = { prefix, target: name, keys: settings };
     const serviceBreaker = createBreaker(parts, access);
     const breaker = caller === undefined ? serviceBreaker : createBreaker(parts, { ...access, caller });
