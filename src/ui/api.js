@@ -5,7 +5,7 @@ const TOKEN = 'scim-bridge admin token';
 const NAME = 'scim-bridge operator';
 /** Name beside the orders of somebody who gave none with the admin token. */
 export const NO_NAME = 'admin page';
-/** Status of an answer that is not the bridge's: the page reads again what it has shown so. */
+/** Status of the error for a success without JSON, which is not the bridge's: page.js then reads the view again (TRIED_AGAIN). */
 const BAD_GATEWAY = 502;
 /** Stands for any redirect, whose status a browser hides. */
 const REDIRECT = 307;
@@ -26,7 +26,7 @@ export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || N
  */
 export const isAuthor = ({ by, withToken }) =>
   (withToken && caller?.via === 'token') || plainName(by) === plainName(operator());
-/** Returns a name without the mark of the audit log for names given with the shared admin token, which nothing verifies. */
+/** Returns a name without the suffix of names that were given with the shared admin token, which nothing verifies. */
 const plainName = (name) =>
   name
     .replace(/ \(admin token\)$/, '')
@@ -70,10 +70,10 @@ export async function readWays() {
   return response.ok ? response.json() : { openid: false, proxy: false, token: true };
 }
 
-/** Returns whether a request with this answer was never carried out: it was refused or sent elsewhere. 408: it took too long. */
+/** Returns whether a request with this status was never carried out. After a 408 (it took too long) it may have been. */
 const isRefusal = (status) => status >= 300 && status < 500 && status !== 408;
 
-/** Returns words about an answer that is not the bridge's, which has a reason in each error, and JSON in each success. */
+/** Returns words about an answer that is not the bridge's: an error without a reason, or a success without JSON. */
 function strangeAnswer(status) {
   if (status === REDIRECT)
     return 'A proxy before the bridge sends the page elsewhere, perhaps to sign in: open the page in another tab, then repeat this';
@@ -133,7 +133,7 @@ async function request(method, path, { body, signal, isOrder } = {}) {
   throw failureOf(strangeAnswer(status), { status, isOrder });
 }
 
-/** Returns the JSON of the answer. @param call arguments of `request` @throws Error when it has none, as the page of a proxy */
+/** Returns the JSON of the answer. @param call arguments of `request` @throws as `request`, and without JSON */
 async function send(method, path, options = {}) {
   const response = await request(method, path, options);
   return readJson(response, options);

@@ -72,7 +72,7 @@ export async function approvals({ id, redraw, signal }) {
     .filter(Boolean);
 }
 
-/** Tells of expired changes that no listed approval has: others are held under a newer approval. */
+/** Tells of expired changes whose approval is not listed, because a newer approval of the same target is. */
 const expiredNotes = (rows, undecided) =>
   rows
     .filter(({ connection, target, guard: { approvalExpired } }) => {
@@ -161,7 +161,7 @@ function details(approval, redraw) {
   );
 }
 
-/** Shows the limit that holds changes of one kind, and the newest changes within its window (`used`: allowed by the guard). */
+/** Shows the limit for changes of one kind. `used`: number that the guard allowed within the window; `usedBy`: the newest of them. */
 function limitOf({
   kind,
   count: most,
@@ -206,7 +206,7 @@ function limitOf({
   );
 }
 
-/** Shows the changes page by page. A decision keeps its first page alone. */
+/** Shows the changes page by page. Of a decided approval the service keeps the first page only. */
 function changes(approval) {
   const list = h('ol', {}, approval.items.map(itemOf));
   /** Offset of the next page. */

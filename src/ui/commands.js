@@ -44,7 +44,7 @@ const COMMANDS_ONLY = [
   'hold',
 ];
 const NAMES = [...Object.keys(PLACES), ...COMMANDS_ONLY].join('|');
-/** A command (group 1), and behind it (group 2) options with values, FILE and NAME, the id of an approval, the ref of a resource. */
+/** A command (group 1), and behind it (group 2) options with values, FILE, NAME, the id of an approval or the ref of a resource. */
 const COMMAND = new RegExp(
   String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:connection|target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w|(?<=links forget) [\w:.-]*\w)*)`,
   'g',
@@ -87,7 +87,7 @@ function placeOf(command, rest) {
   return view ? { text, view, ...(id && { id }) } : text;
 }
 
-/** Returns as words the option for which the page has no control; of `links forget`, which it has not, the resource and the target. */
+/** Returns words for the rest of a command: an option that the page has no control for; of `links forget` resource and target. */
 function wordsOf(command, rest) {
   if (command === 'links forget') {
     const [, resource = ''] = /^( [\w:.-]*\w)/.exec(rest) ?? [];

@@ -7,7 +7,10 @@ import { pagedList } from './paged-list.js';
 /** Returns the number of dead letters (`blocked`) of all rows of the status. */
 const sumOf = (rows) => rows.reduce((sum, { blocked }) => sum + blocked, 0);
 
-/** Shows the list, with the orders retry and drop. @param view.redraw draws the view again after an order, and when the number of dead letters has changed */
+/**
+ * Shows the list, with the orders retry and drop.
+ * @param view.redraw draws the view again after an order, and when the number of dead letters has changed
+ */
 export async function deadLetters({ redraw, signal }) {
   const [rows, list] = await Promise.all([
     get('/status'),

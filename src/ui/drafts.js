@@ -2,13 +2,16 @@
 // loads the page anew, and for the same operator only.
 import { NO_NAME, operator } from './api.js';
 
-/** Key in the storage of this tab: `{ place, by, values }`, the address, the operator, and the values by the key of each control. */
+/** Key in the storage of this tab, for `{ place, by, values }`: address, operator, and the values by the key of each control. */
 const TYPED = 'scim-bridge typed';
 
 const isChoice = ({ type }) => type === 'checkbox' || type === 'radio';
 const valueOf = (control) => (isChoice(control) ? control.checked : control.value);
 
-/** Returns the controls of a view by a key that a later drawing of the view gives them too: card, label and place among equal ones. */
+/**
+ * Returns the controls of a view by a key that a later drawing of the view gives them too: the labels of card and control, and a
+ * number among controls with the same labels.
+ */
 function controlsOf(view) {
   const found = new Map();
   for (const control of view.querySelectorAll('input, select, textarea')) {

@@ -5,7 +5,7 @@ import { actionButton, count, empty, h, table, tableRow } from './dom.js';
 const PAGE = 100;
 /** Largest number of rows in the document; the newest are removed when older ones are read. */
 const MOST_ROWS = 2000;
-/** Rare entries are searched by several short requests, so that the service and the page stay responsive. */
+/** Largest number of requests of one read. Where matching entries are rare, several short requests keep the page responsive. */
 const MOST_REQUESTS = 10;
 
 /**

@@ -2,7 +2,7 @@
 // compare both with the command status.
 import { failureLabel } from './breaker.js';
 
-/** Returns the number of resources that are not as stored at the platform, and wait for no sync. */
+/** Returns the number of desired users and groups that the coverage counts as missing: not synced, and no sync is due. */
 export const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
 const conflictsOf = ({ reconcile: { last } }) => last?.conflicts?.count ?? 0;
