@@ -86,7 +86,7 @@ export function buildHealth(
           { name: 'fleet', check: fleetCheck },
           ...Object.keys(config.targets).map((name) => ({
             name: `target ${name}`,
-            check: async () => checkTargetHealth({ clock, states }, name, await breakerOf(name)),
+            check: async () => checkTargetHealth(states, name, await breakerOf(name)),
           })),
         ].map(async ({ name, check }) => [name, await check()] as const),
       );

@@ -76,9 +76,8 @@ export function expectReconcile(
   gapMs: number | null,
 ): void {
   const stopping = new AbortController();
-  const expected = gapMs === null ? null : { since: clock.now(), gapMs };
   void untilStored(clock, stopping.signal, async () => {
-    for (const { runs } of states) for (const each of runs.values()) await each.noteExpected(expected);
+    for (const { runs } of states) for (const each of runs.values()) await each.noteExpected(gapMs);
   });
   releasers.add('expected reconcile', () => stopping.abort());
 }

@@ -12,7 +12,6 @@ import type { Check } from '../http/health.ts';
 import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { movedText } from '../reconcile/tenant/tenant.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
-import type { Clock } from '../support/sources.ts';
 import { counted, total } from '../support/counted.ts';
 import { outboxesOf } from './targets.ts';
 
@@ -41,11 +40,11 @@ interface TargetCounts {
 
 /** Returns the check of a target. It is always `ok`, because a platform that fails is no fault of the process. */
 export async function checkTargetHealth(
-  { clock, states }: { clock: Clock; states: DesiredState[] },
+  states: DesiredState[],
   name: string,
   breaker: BreakerState,
 ): Promise<Check> {
-  const counts = await countTarget(clock, states, name);
+  const counts = await countTarget(states, name);
   const { dirty, inflight, blocked, held, exceptions, missing, reconcileAgeMs } = counts;
   const findings = [
     ...breakerFindings(name, breaker),
@@ -55,7 +54,7 @@ export async function checkTargetHealth(
   return { ok: true, findings, dirty, inflight, blocked, held, exceptions, missing, reconcileAgeMs, breaker };
 }
 
-async function countTarget(clock: Clock, states: DesiredState[], name: string): Promise<TargetCounts> {
+async function countTarget(states: DesiredState[], name: string): Promise<TargetCounts> {
   const outboxes = [...outboxesOf(states, name).values()];
   const runStores = states.flatMap(({ runs }) => runs.get(name) ?? []);
   const [backlogs, runs, moved, holds] = await Promise.all([
@@ -74,7 +73,8 @@ async function countTarget(clock: Clock, states: DesiredState[], name: string): 
     exceptions: addExceptionCounts(backlogs.map((backlog) => backlog.exceptions)),
     missing: total(coverages.map(({ users, groups }) => users.missing + groups.missing)),
     conflicts: total(runs.map(({ last }) => last?.conflicts?.count ?? 0)),
-    reconcileAgeMs: successes.length === 0 ? null : clock.now() - Math.min(...successes),
+    reconcileAgeMs:
+      successes.length === 0 ? null : Math.max(...backlogs.map(({ now }) => now)) - Math.min(...successes),
     hasMoved: moved.some(Boolean),
     holds: holds.flatMap((hold) => hold ?? []),
   };

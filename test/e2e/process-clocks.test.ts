@@ -1,5 +1,8 @@
-// Tests that status and doctor name a process whose clock differs from the clock of Redis.
+// Tests that status and doctor name a process whose clock differs from the clock of Redis, and that the times of its reconciles are
+// those of Redis.
 import { systemClock } from '../../src/support/sources.ts';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
@@ -22,3 +25,30 @@ test('status and doctor name a process whose clock is 90 s behind, and no other'
   expect(text).toMatch(/✔ fleet: all /);
   expect(text.match(/compared with Redis/g)).toHaveLength(1);
 });
+
+test.each([
+  ['ahead', 7_200_000],
+  ['behind', -7_200_000],
+])(
+  'a reconcile of a process whose clock is 2 h %s has the times of Redis',
+  async (_way, offMs) => {
+    const asked = Date.now();
+    const app = await place.start('all', '1.0.0', { ...systemClock, now: () => systemClock.now() + offMs });
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const at = `http://127.0.0.1:${app.port}`;
+    const answer = await fetch(`${at}/admin/v1/reconcile`, { method: 'POST', headers, body: '{}' });
+    expect(answer.status).toBe(202);
+    await eventually('the reconcile is stored', async () => {
+      const { reconcile } = (await place.commands.run('status', '--json')).json[0];
+      return reconcile.last?.endedAt >= asked && reconcile.lastSuccessAt === reconcile.last.endedAt;
+    });
+    const { last } = (await place.commands.run('status', '--json')).json[0].reconcile;
+    expect(last.startedAt).toBeGreaterThanOrEqual(asked);
+    expect(last.endedAt).toBeLessThanOrEqual(Date.now());
+    const health = (await (await fetch(`${at}/health`, { headers })).json()) as any;
+    expect(health.components['target main'].reconcileAgeMs).toBeGreaterThanOrEqual(0);
+    expect(health.components['target main'].reconcileAgeMs).toBeLessThan(60_000);
+    expect((await place.commands.run('status')).text).not.toContain('nothing was compared completely since');
+  },
+  30_000,
+);

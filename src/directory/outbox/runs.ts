@@ -18,7 +18,7 @@ export interface CoverageOfKinds {
   groups: Coverage;
 }
 
-/** Report of a run. Times are Unix milliseconds by the clock of the process that ran it. */
+/** Report of a run. Times are Unix milliseconds by the clock of Redis. */
 export interface RunReport {
   /** Name of the run: `plan:<id>`, which is also the request id of its marks. */
   run: string;
@@ -121,6 +121,15 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     await scripts.run('lead', keys.base, { lease, name: fence, ttlMs: 0 });
   };
 
+  /**
+   * Returns the time of Redis, Unix milliseconds. Reports have this time: the runs of several processes are compared by it, and
+   * alerts by the clock of the monitoring.
+   */
+  async function now(): Promise<number> {
+    const [seconds, microseconds] = await redis.time();
+    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+  }
+
   const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key(lease))) === 1;
 
   /**
@@ -146,14 +155,17 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     }
   }
 
-  /** Stores which runs a schedule starts; `since` is kept from the first call. @param expected null: there is no schedule */
-  async function noteExpected(expected: ExpectedRuns | null): Promise<void> {
-    if (expected === null) {
+  /**
+   * Stores which runs a schedule starts, and since when; the time is kept from the first call.
+   * @param gapMs longest time between two runs; null: there is no schedule
+   */
+  async function noteExpected(gapMs: number | null): Promise<void> {
+    if (gapMs === null) {
       await redis.hdel(state, 'expectedSince', 'expectedGapMs');
       return;
     }
-    await redis.hset(state, 'expectedGapMs', String(expected.gapMs));
-    await redis.hsetnx(state, 'expectedSince', String(expected.since));
+    await redis.hset(state, 'expectedGapMs', String(gapMs));
+    await redis.hsetnx(state, 'expectedSince', String(await now()));
   }
 
   /** Adds to the number of writes ordered by all runs, by action. */
@@ -231,6 +243,7 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     take,
     keep,
     release,
+    now,
     isRunning,
     end,
     noteExpected,

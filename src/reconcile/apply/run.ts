@@ -55,7 +55,7 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   for (;;) {
     const fence = await runs.take(LOCK_MS);
     if (fence !== undefined) return runLocked(scope, options, fence);
-    const askedAt = clock.now();
+    const askedAt = await runs.now();
     options.onWait?.();
     while (await runs.isRunning()) {
       options.signal.throwIfAborted();
@@ -73,7 +73,9 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
 /** Runs a reconcile under the lock, stores its report and releases the lock. */
 async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = scope;
-  const startedAt = clock.now();
+  const startedAt = await runs.now();
+  // Links have the time of their write by the clock of the process.
+  const begunAt = clock.now();
   const lock = keepLock(scope, fence, options.signal);
   const { signal } = lock;
   try {
@@ -94,7 +96,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     }
     const stopped = await recognise(scope, compared);
     if (stopped) {
-      const report = toReport(compared.plan, startedAt, clock.now(), stopped);
+      const report = toReport(compared.plan, startedAt, await runs.now(), stopped);
       await runs.end(report);
       return { report, plan: compared.plan };
     }
@@ -108,14 +110,19 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
       carried = await applyPlan(scope, pass, fence, compared.plan, compared.findings);
     }
     const { plan, findings } = compared;
-    const { coverage, end } = await proveDesired(scope, pass, { startedAt, findings, plan, carried });
+    const { coverage, end } = await proveDesired(scope, pass, {
+      startedAt: begunAt,
+      findings,
+      plan,
+      carried,
+    });
     const { exceptions } = await scope.outbox.backlog();
     const conflicts = await conflictsLeft(scope, plan, carried.marked);
     const last = options.repair ? await withHandover(scope, plan, end, pass) : end;
     const known = await withLoss(scope, last);
     const told = withExceptions(withOpen(known, findings), exceptions, scope, plan);
     const report = {
-      ...toReport(plan, startedAt, clock.now(), told),
+      ...toReport(plan, startedAt, await runs.now(), told),
       coverage,
       exceptions,
       ...(conflicts && { conflicts }),
@@ -160,7 +167,7 @@ async function recognise(scope: ReconcileScope, { plan, findings }: Compared): P
 
 /** Stores the report of a failed run. */
 async function noteFailure(
-  { runs, clock }: ReconcileScope,
+  { runs }: ReconcileScope,
   { id }: RunOptions,
   startedAt: number,
   error: Error,
@@ -170,6 +177,9 @@ async function noteFailure(
     ({ last }) => last?.conflicts,
     () => undefined,
   );
-  const report = failedReport(startedAt, clock.now(), error.message, `plan:${id}`);
-  await runs.end({ ...report, ...(conflicts && { conflicts }) }).catch(() => undefined);
+  const store = async (): Promise<void> => {
+    const report = failedReport(startedAt, await runs.now(), error.message, `plan:${id}`);
+    await runs.end({ ...report, ...(conflicts && { conflicts }) });
+  };
+  await store().catch(() => undefined);
 }
