@@ -52,8 +52,8 @@ function createTimestamp(): () => string {
 const CENSOR = '[redacted]';
 
 /**
- * Removes secrets inside objects, such as `target.token`. The option `*.token` of pino would visit every property of every
- * line.
+ * Redacts secrets one level below the fields of a line, such as `target.token`; deeper ones stay. The option `*.token` of pino
+ * would visit every property of every line.
  */
 function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   const redacted: Record<string, unknown> = {};

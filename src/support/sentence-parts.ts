@@ -3,7 +3,10 @@
 /** Largest number of names in a sentence. */
 export const MOST_NAMED = 5;
 
-/** Returns the first names, and the number of the others, such as `a, b and 3 more`. @param options.count number of all, if `names` lacks some */
+/**
+ * Returns the first names, and the number of the others, such as `a, b and 3 more`.
+ * @param options.count number of all names, if `names` lacks some
+ */
 export function someOf(
   names: readonly string[],
   { most = MOST_NAMED, count = names.length }: { most?: number; count?: number } = {},

@@ -26,7 +26,10 @@ export function parsePublicKey(text: string): SigningKey | string {
   return key ? withAlgorithm(key) : 'Not a public key. Give PEM (SPKI) or one JWK.';
 }
 
-/** Reads PEM or JWK; undefined when it cannot be read. In environment variables a line break of a PEM is often the two characters `\n`. */
+/**
+ * Reads PEM or JWK; returns undefined for any other text. In environment variables a line break of a PEM is often written as the
+ * two characters `\n`.
+ */
 function read(
   text: string,
   create: (input: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,
