@@ -47,7 +47,7 @@ const MIN_CHECK_MS = 1000;
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
 /** Longest wait that a receiver can request by Retry-After. Also the pause after its refusals. */
 const LONGEST_WAIT_MS = 3_600_000;
-/** A refusal drops the message if it is at least this attempt. */
+/** Number of the attempt from which on a refusal drops the message. */
 const DROPPING_ATTEMPT = 3;
 
 /** Identifies an address without storing the address, which may contain a secret. */
@@ -124,8 +124,8 @@ export function startNoticeChannel(
   }
 
   /**
-   * Stores a failed attempt. Drops the message at a late refusal, or when the receiver is gone. @returns the wait before the next
-   * round, milliseconds
+   * Stores a failed attempt. Drops the message when the receiver is gone, or refuses it in attempt DROPPING_ATTEMPT or later.
+   * @returns the wait before the next round, milliseconds
    */
   async function fail(
     message: NoticeMessage,

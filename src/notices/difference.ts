@@ -12,7 +12,7 @@ import { keyOf, noticePlaceOf } from './conditions.ts';
 
 /** A count that grew, but did not double, is reported again after this time; a doubled count at once. */
 const AGAIN_MS = 3_600_000;
-/** Subjects whose `since` is the time of the oldest item. A later time than before means that all items were replaced. */
+/** Subjects whose `since` is the time of the oldest item. A `since` after the last message means that all items are new. */
 const DATED_BY_OLDEST: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
 /** Largest number of changes in one message; the others follow in the next one. Slack accepts 50 blocks, one for each change. */
 const MOST_CHANGES = 20;
@@ -60,8 +60,8 @@ export function afterTelling(
 }
 
 /**
- * Removes conditions that the channel no longer covers from `told`, and lowers counts that fell, so that their next growth
- * is reported. Returns the same object when nothing changed.
+ * Removes conditions that the channel no longer covers from `told`, and lowers counts and grades that fell, so that their next
+ * growth is reported. Returns the same object when nothing changed.
  * @param places connections and targets of the settings (`placesOf`)
  */
 export function tendTold(

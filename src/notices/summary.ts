@@ -6,8 +6,9 @@ import { isoTime } from '../support/sources.ts';
 /** One change as receivers see it. */
 export interface NoticeItem {
   about: NoticeSubject | 'test';
-  /** null: the condition is not about one connection, or as `target` not about one target. */
+  /** Null: the condition is not about one connection. */
   connection: string | null;
+  /** Null: the condition is not about one target. */
   target: string | null;
   /** Kind within `about`, such as the reason of exceptions; null: `about` has no kinds. */
   reason: string | null;
