@@ -30,8 +30,9 @@ interface BridgeProcessOptions {
 
 /** Number of log lines that are kept for messages. */
 const KEPT_LINES = 12;
-/** Longest start of `serve`, and of one command. */
+/** Longest time from the start of `serve` until it listens. */
 const START_MS = 20_000;
+/** Longest run of one command. */
 const COMMAND_MS = 30_000;
 /** Time for a regular stop, milliseconds; afterwards the process is killed. */
 const STOP_MS = 10_000;

@@ -28,8 +28,9 @@ interface LocalRedisOptions {
 
 const SERVERS = ['redis-server', 'valkey-server'];
 const START_MS = 10_000;
-/** Pause between two attempts to reach the server, and longest wait for one answer. */
+/** Pause between two attempts to reach the server. */
 const RETRY_MS = 20;
+/** Longest wait for the answer to one attempt. */
 const ANSWER_MS = 500;
 
 /**
@@ -47,8 +48,8 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
   }
   const port = options.port ?? (await freePort());
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
-  // `--save ''`: no snapshots; the data is in the append-only file alone. This and the folder are not split at blanks, because one
-  // is empty and the other may have blanks.
+  // `--save ''`: no snapshots; the data is in the append-only file alone. The arguments of `concat` are not split at blanks: the
+  // folder may contain blanks, and the value of `--save` is empty.
   const child = spawn(
     server,
     [

@@ -28,7 +28,7 @@ const POLL_MS = 15;
 /**
  * Polls the platform until it equals the company. The time is taken from the platform's own log of calls, so it
  * does not depend on the polling interval.
- * @param answeredAtMs when the bridge answered the push
+ * @param answeredAtMs when the bridge answered the push; of the first day: when the first request was sent
  * @returns milliseconds from `answeredAtMs` until the platform's last write; 0 if that write was earlier
  * @throws NotInTime
  */
