@@ -1,5 +1,5 @@
-// Calls operations of the platform's OpenAPI document by method and path (contract 10), for those that this client
-// has no function for.
+// Calls operations of the platform's OpenAPI document (contract 10) by method and path, where this client has no function
+// of its own.
 import { isRecord, textOrEmpty } from './answer.ts';
 import { PlatformArgument } from './errors.ts';
 import { textId, unread, type Reader } from './readers.ts';

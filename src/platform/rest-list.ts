@@ -45,7 +45,7 @@ function pageReader<T>({ read, member, allowsArray }: RestList<T>): Reader<RestP
 
 /**
  * Yields every entry of the list and reads pages on demand. Throws IncompleteList when a page is empty or short
- * before the end, an id is repeated, a cursor is missing or repeated, or totals differ.
+ * before the end, an id is repeated, a cursor is missing or repeated, or totals differ; PlatformDecode for a page without a list.
  */
 export async function* listRest<T extends { id: string }>(
   send: Send,

@@ -62,8 +62,8 @@ export function createRoles(send: Send) {
 }
 
 /**
- * Reads and deletes groups of the console API over `send`; every function throws PlatformError (errors.ts). Their ids differ from the
- * SCIM ids. This API cannot create groups or change their members; SCIM does (scim-resources.ts).
+ * Reads and deletes groups of the console API over `send`; every function throws PlatformError (errors.ts). The ids of these
+ * groups differ from their SCIM ids. This API cannot create groups or change their members; SCIM does (scim-resources.ts).
  */
 export function createUserGroups(send: Send) {
   return {

@@ -90,8 +90,8 @@ const readSchema: Reader<PlatformSchema> = (body, refuse) => {
 export type PlatformDiscovery = ReturnType<typeof createScimDiscovery>;
 
 /**
- * Reads the discovery endpoints over `send`; every function throws PlatformError (errors.ts). PlatformResponse 404 for an unknown id
- * or URN.
+ * Reads the discovery endpoints over `send`; every function throws PlatformError (errors.ts). PlatformResponse 404 for an unknown
+ * id or URN.
  */
 export function createScimDiscovery(send: Send) {
   const call = callsOf(send, 'scim');
