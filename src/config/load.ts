@@ -24,7 +24,7 @@ interface LoadOptions {
   checks?: ConfigChecks | undefined;
 }
 
-/** Reads and validates the settings. @throws ConfigError with every fault and its path */
+/** Reads and validates the settings. @throws ConfigError with the first fault of each path */
 export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const { source, document: written } = readSettingsFile(file, env, cwd);
   const folder = source === null ? cwd : dirname(source);

@@ -26,7 +26,7 @@ export function toKeys(pointer: string): string[] {
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns all existing values that match a pattern: keys with `/` between, such as `server/port`; `*` stands for any key or index. */
+/** Returns the existing values that match a pattern: keys with `/` between, such as `server/port`; `*` is any key or index. */
 export function select(root: unknown, pattern: string): Place[] {
   let found: Place[] = [{ keys: [], path: '/', value: root }];
   for (const part of pattern.split('/')) found = found.flatMap((place) => step(place, part));
