@@ -83,7 +83,7 @@ function appliedLink(facts: Facts): ChainLink {
   const times = {
     // A write before the push did not apply it.
     ...(at === undefined || at < pushedAt(facts) ? {} : { at: isoTime(at) }),
-    // Without a write of this push the duration is unknown: a later write may be one of a reconcile.
+    // Without a write of this push the duration is unknown: a later write may come from a reconcile.
     ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushedAt(facts) }),
     tookMs,
   };

@@ -29,7 +29,7 @@ export interface Facts {
   suspectedDrift: readonly string[];
   /** The policy of the target: `create-only` and `upsert-only` leave differences. */
   policy: SyncPolicy['policy'];
-  /** Text about what stops all writes to the target, a hold, a new address or both; undefined: neither does. */
+  /** Text about what stops all writes to the target (a hold, a new address, or both); undefined: nothing stops them. */
   stop: string | undefined;
   /** Whether the target has a new address at which no linked account was recognised; then no account is read. */
   hasMoved: boolean;

@@ -40,7 +40,7 @@ export async function lastWrites(
   const { id } = parseRef(ref);
   const found: LastWrites = {};
   for await (const entry of newestEntries(outbox)) {
-    // The newest write is known, and the older ones were made before the push.
+    // The newest write is known, and all older entries are from before the push.
     if (found.newestAt !== undefined && entry.at < pushedAt) return found;
     // A failed or skipped attempt wrote nothing.
     if (entry.status !== 'success') continue;

@@ -53,7 +53,7 @@ export interface LeftAlone {
 export interface AccountView {
   /** Id of the SCIM user. */
   scimId: string;
-  /** Account id, under which attribute values are stored; null if the list of accounts has no single one of this userName. */
+  /** Account id, under which attribute values are stored; null if not exactly one listed account can be it. */
   accountId: string | null;
   userName: string;
   active: boolean;

@@ -15,8 +15,8 @@ import { newestEntries } from './last-write.ts';
 /**
  * Result of the search. `none`: there is no account. `unnamed`: the user is deleted and no userName is stored any more, so no
  * account can be looked up. `found`: there is an account that the bridge does not manage, and `why` says why. `former`: the
- * account is linked to the former record of the same person, one that was deleted at the source before the person was pushed
- * again under a new id; `why` names that record and says whether the account is open.
+ * account is linked to the former record of the same person, which was deleted at the source before the person was pushed again
+ * under a new id; `why` names that record and says whether the account is open.
  */
 export type UnlinkedAccount =
   { kind: 'none' } | { kind: 'unnamed' } | { kind: 'found' | 'former'; id: string; why: string };

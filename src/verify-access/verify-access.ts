@@ -181,10 +181,10 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
 }
 
 /**
- * Reads the account of a user. Without a linked account, one is looked up by externalId and userName: one that no other user is
- * linked to (`found`), or that of the person's earlier record from before a re-hire (`former`).
- * @returns `linked`, the account that the link names; `unlinked`, the result of the look-up (`UnlinkedAccount`); `reading`, the
- *   account that is reported, one of the two; nothing if a call failed, or if the address is new
+ * Reads the account of a user. If the link leads to no account, an account is looked up by externalId and userName: one that no
+ * other user is linked to (`found`), or the account of the person's earlier record from before a re-hire (`former`).
+ * @returns `linked`: the account that the link names. `unlinked`: the result of the look-up (`UnlinkedAccount`). `reading`: the
+ *   account for the report, either linked or looked up; undefined if there is none, a call failed, or the address is new
  */
 async function findAccount(
   scope: ReconcileScope,

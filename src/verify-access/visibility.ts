@@ -20,7 +20,7 @@ export interface DataChoice {
   deployment?: string | undefined;
   /** Id or name; default: production. */
   environment?: string | undefined;
-  /** Base address of the data API, if the environment shows none or one that is unreachable from here. */
+  /** Base address of the data API; needed if the environment shows no address, or one that cannot be reached from here. */
   dataUrl?: string | undefined;
   /** Default: one measure of a visible entity. */
   query?: LoadQuery | undefined;

@@ -7,8 +7,8 @@ import type { Facts } from './facts.ts';
 import type { AccountDifference } from './report.ts';
 
 /**
- * Returns whether the user has a mark whose sync may still write something. While the target is on hold or fails, a mark stays although
- * somebody has made the same change at the platform by hand; such a mark is not waited for.
+ * Returns whether the user has a mark whose sync may still write something. While the target is on hold or fails, a mark stays
+ * although somebody has made the same change at the platform by hand; such a mark is not waited for.
  */
 export function isChangeWaiting(facts: Omit<Facts, 'context' | 'visibility'>): boolean {
   const { differences, isMarked, link, reading, wanted } = facts;
@@ -41,9 +41,9 @@ function wasWrittenBefore(
 }
 
 /**
- * Returns whether an operator's decision about the closing of an account is needed no more. It is called only when the platform shows
- * the account as closed, or has none. By the link the account is open, so others closed it; after a restore, the bridge itself did,
- * between the backup and the restore.
+ * Returns whether an operator's decision about the closing of an account is needed no more. It is called only when the platform
+ * shows the account as closed, or has none. By the link the account is open, so others closed it; after a restore, the bridge
+ * itself may have closed it between the backup and the restore.
  */
 export const isDecisionMoot = ({ link }: Pick<Facts, 'link'>): boolean =>
   isAwaitingDecision(link.condition) && link.id !== undefined && mayBeActive(link);
