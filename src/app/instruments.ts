@@ -43,7 +43,7 @@ export interface Tallies {
   calls: Map<string, CallTally>;
 }
 
-/** Window of the metric `quarantineRisk`: Entra ID evaluates failures over hours. Fewer than `atLeast` requests count as `atLeast`. */
+/** Window of the metric `quarantineRisk`: Entra ID judges failures over hours. Fewer than `atLeast` requests count as `atLeast`. */
 const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;

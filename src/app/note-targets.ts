@@ -66,9 +66,9 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
 }
 
 /**
- * Stores since when reconciles are expected, for every connection and target in the background. Tries again until Redis answers or the
- * service stops.
- * @param gapMs longest time between two reconciles of the schedule; null without one
+ * Stores for every connection and target, in the background, since when reconciles are expected. Tries again until Redis answers or
+ * the service stops.
+ * @param gapMs longest time between two reconciles of the schedule; null without a schedule
  */
 export function expectReconcile(
   { clock, releasers }: Parts,

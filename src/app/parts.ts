@@ -40,7 +40,7 @@ export const STORE_WAIT_MS = 2000;
 /** Pause between two attempts of `untilStored`. */
 const RETRY_MS = 5000;
 
-/** Repeats work with Redis until it succeeds or the signal aborts; never rejects. The connection logs that Redis does not answer. */
+/** Repeats work with Redis until it succeeds or the signal aborts; never rejects. The Redis client logs its failures. */
 export async function untilStored(
   clock: Clock,
   signal: AbortSignal,

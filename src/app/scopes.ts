@@ -28,7 +28,7 @@ export function buildScopes(
       // Every outbox has all of these, so the condition only satisfies the types.
       if (!target || !settings || !drifts || !runs || !coverage || !handovers) return [];
       const otherStates = states.filter((other) => other !== state);
-      // The notes of drift of the other connections that feed this target.
+      // The drift stores of the other connections that feed this target.
       const others = otherStates.flatMap((other) => other.drifts.get(name) ?? []);
       const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);

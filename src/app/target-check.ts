@@ -32,7 +32,7 @@ interface TargetCounts {
   conflicts: number;
   /** Time since the last successful reconcile, milliseconds; null: none yet. Of several connections the oldest counts. */
   reconcileAgeMs: number | null;
-  /** Whether the address in the settings is another than the one that was written to. */
+  /** Whether the target has a new address in the settings, at which no linked account was recognised yet. */
   hasMoved: boolean;
   /** One for each connection that has the target on hold. */
   holds: OperatorHold[];
