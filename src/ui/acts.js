@@ -78,7 +78,7 @@ export async function acts({ query }) {
   return [filters.form, list.element];
 }
 
-/** Checks the hash chains of the audit logs of all connections, and shows the first place at which one is broken. */
+/** Checks the hash chains of the audit logs of all connections, and shows the first place at which a chain is broken. */
 async function verify() {
   const broken = (await get('/acts/verify')).find((each) => each.broken !== null);
   say(

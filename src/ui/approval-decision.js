@@ -111,7 +111,7 @@ export function decide(approval, redraw) {
     if (left === 0) throw new Error('No change of this list fits what is selected, or waits any more.');
     const meant =
       given.length > 0 && now.state !== 'held'
-        ? // Only the changes of a held list can be counted by filters.
+        ? // The service counts by filters only the changes of a held approval.
           'The selected part'
         : left < now.total
           ? `${count(left, 'change', 'changes')} of ${now.total.toLocaleString('en')}`

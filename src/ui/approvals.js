@@ -124,7 +124,7 @@ const unwritten = ({ unwritten: left, total, expiresAt, leftMs }) =>
     ', and the guard judges anew what is not written by then',
   );
 
-/** Returns words about the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
+/** Returns words about the end of held changes. An expired approval is shown until the guard has judged its changes anew. */
 const expiry = ({ expiresAt, leftMs, endOfHold }) => [
   ...(leftMs > 0
     ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
@@ -161,7 +161,7 @@ function details(approval, redraw) {
   );
 }
 
-/** Shows the limit for changes of one kind. `used`: number that the guard allowed within the window; `usedBy`: the newest of them. */
+/** Shows the limit for changes of one kind. `used`: number that the guard allowed within the window; `usedBy`: the newest ones. */
 function limitOf({
   kind,
   count: most,

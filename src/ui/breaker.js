@@ -13,8 +13,8 @@ export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 /**
  * Returns words that follow "the platform".
  * @param status of the last answer; 0 or none: no answer
- * @param only methods that are answered with 401 while the key is accepted for others
- * @param ofOtherKey the refused key is not the one of the settings that the answering process has read
+ * @param only methods that are answered with 401 while the key is accepted for other methods; absent: the key is refused
+ * @param ofOtherKey true: the refused key is another than the key in the settings of the process that serves this page
  */
 function failureWords({ status, only, ofOtherKey }) {
   if (!status) return 'does not answer';

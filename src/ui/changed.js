@@ -1,5 +1,5 @@
-// Tells above a list that its subject has changed since the list was read. The list stays as it is, because somebody may be about to
-// decide by it.
+// Tells above a list that its subject has changed since the list was read. The list stays as it is, because somebody may be about
+// to decide by it.
 import { actionButton, h } from './dom.js';
 import { onStatus } from './live.js';
 

@@ -125,7 +125,7 @@ const toTheMinute = (ms) => Math.round(ms / 60_000) * 60_000 || ms;
 
 const ageOf = (iso) => ageText(Date.now() - Date.parse(iso));
 
-/** Formats a time as its age, with the exact time as tooltip. `renewAges` keeps it true. @param when ISO 8601 or Unix milliseconds */
+/** Shows a time as its age, which `renewAges` renews; the tooltip is the exact time. @param when ISO 8601 or Unix milliseconds */
 export function ago(when) {
   const iso = new Date(when).toISOString();
   return h('time', { class: 'age', datetime: iso, title: iso }, ageOf(iso));

@@ -21,7 +21,8 @@ const RANGES = {
  * @param options.choices `[parameter, label, values]` of filters that take several values
  * @param options.onSearch called when the form is submitted
  * @param options.buttons `[text, work]` of other buttons of the form
- * @returns the form, and two functions: `body` returns the filters for the service, `parameters` returns them as pairs for the address
+ * @returns `form`, the element; `body`, which returns the filters for the service; `parameters`, which returns them as pairs for
+ *   the address
  */
 export function createFilters(query, { text, places, choices, onSearch, buttons }) {
   const selects = ['connection', 'target'].map((name) => [name, placeSelect(name, query.get(name), places)]);

@@ -13,7 +13,7 @@ function pauseCause({ asked, askedMs, status }) {
     : `the platform asked for a wait of ${Math.ceil(askedMs / MINUTE_MS)} min (HTTP ${status}), and the bridge tries again after 1 h at most`;
 }
 
-/** Returns sentences about the target: hold, expired approval, address, lost values, settings, breaker, comparisons, conflicts and events. */
+/** Returns sentences about the target, such as its hold, an expired approval, a changed address, the breaker and comparisons. */
 export function targetNotes(row) {
   const { target, hold, hasMoved, hasNewRules, lostAttributes, breaker, guard } = row;
   const { last, next } = row.reconcile;
