@@ -1,5 +1,5 @@
-// Defines the errors of the platform client. Message, stack and properties contain no token, and no resource id or personal data:
-// only `platformMessage`, which quotes the platform, may contain these. Causes are copies with name, code and message.
+// Defines the errors of the platform client. Message, stack and properties contain no token. Only `platformMessage`, which quotes
+// the platform, may contain resource ids and personal data. Causes are copies with name, code and message.
 import { type RedactText, redactedCause } from './redact.ts';
 
 /** Description of the failed call. `route` is a template such as '/api/scim/v2/Users/{id}'. */
@@ -166,9 +166,8 @@ export class IncompleteList extends PlatformDecode {
 }
 
 /**
- * A web page in place of data. The endpoint may not exist: with status 200 from a tenant without the endpoint
- * (contract 12.9), with 404 from an open-source Cube server without the path. A retry helps only
- * if a proxy sent the page.
+ * A web page in place of data. With status 200 it may come from a tenant without the endpoint (contract 12.9), with 404
+ * from an open-source Cube server without the path. A retry helps only if a proxy sent the page.
  */
 export class EndpointAbsent extends PlatformError {
   readonly status: number;
