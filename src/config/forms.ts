@@ -98,8 +98,8 @@ interface SecureAddress {
 }
 
 /**
- * Checks an address that may have a query: some receivers select a stream by it, some issuers have keys for each application,
- * and Teams puts a key there.
+ * Checks an address that may have a query: receivers of events select a stream by it, issuers of JWTs the keys of one application,
+ * and webhooks of Teams have a key in it.
  * @param example a right address, for the message
  */
 export function checkSecureAddress(
