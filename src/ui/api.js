@@ -21,8 +21,8 @@ export const hasSignInEnded = () => hasEnded;
 /** Returns the name beside an order: of the signed-in person, else as given with the admin token. */
 export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || NO_NAME);
 /**
- * Returns whether the service counts the caller and the author of a first approval as one person: by their names, and all
- * holders of the admin token.
+ * Returns whether the service counts the caller and the author of a first approval as one person: both used the admin token, or
+ * they have the same name.
  */
 export const isAuthor = ({ by, withToken }) =>
   (withToken && caller?.via === 'token') || plainName(by) === plainName(operator());

@@ -17,9 +17,9 @@ import { tokens } from './tokens.js';
 import { waiting } from './waiting.js';
 
 /**
- * `draw` returns the elements of a view, false for a part that is not shown. `draw` gets `id` and `query` of the address, `redraw`,
- * which draws the view again, for example after an order, and `signal`, which is aborted when the view is left. `within`: the view
- * has no link of its own in the navigation.
+ * `draw` returns the elements of a view, false for a part that is not shown. It gets `id` and `query` of the address. `redraw`
+ * draws the view again, for example after an order; `signal` is aborted when the view is left. `within`: the view has no link of
+ * its own in the navigation, and the link of the view with this name is shown as current.
  */
 const VIEWS = {
   overview: { title: 'Overview', draw: overview },
