@@ -195,7 +195,7 @@ async function findAccount(
   // At another tenant the id of the link, and the names, may lead to the account of another person.
   if (hasMoved) return {};
   // A platform need not list the groups of an account, so the groups that may be among them are read by id. `leaving`: groups that
-  // the person left at the source, whose removal is not written or not confirmed yet. `leftOut`: groups that the settings leave out.
+  // the person left at the source, whose removal is not written or not confirmed yet; `leftOut`: those that the settings leave out.
   const groups = [...desired.groups, ...desired.leaving, ...(desired.kind === 'open' ? desired.leftOut : [])];
   if (hasId(link)) {
     const linked = await unlessFault(readAccount(platform, link, groups, options));
