@@ -93,10 +93,10 @@ export function buildStates(
         prefix: config.redis.prefix,
         connection: connection.name,
         targets: connection.targets,
-        // The settings have every target of a connection, so the defaults below are never used.
         addressOf: (target) => config.targets[target]?.url ?? '',
         // A digest of the settings that decide how resources are synced.
         settingsOf: (target) => settingsPrint(config.targets[target], othersOf(target)),
+        // The settings have every target of a connection, so the default is never used.
         deletesLeaversAt: (target) => {
           const { policy, users } = config.targets[target] ?? {};
           return policy === 'sync' && users?.deprovision === 'delete';

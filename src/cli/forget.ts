@@ -6,7 +6,7 @@ import { createAccountLook } from '../ops/person/account-look.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/person/forget.ts';
 import type { LostHandover } from '../ops/person/lost-handover.ts';
 import type { AccountState } from '../ops/person/forgettable-person.ts';
-import { movedText } from '../reconcile/tenant/tenant.ts';
+import { unreadText, unrecognisedText } from '../reconcile/tenant/tenant.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -104,8 +104,8 @@ function toError(
   // Every account is closed, so only its handover is awaited.
   const isClosed = outcome.accounts.every(({ state }) => state === 'closed' || state === 'gone');
   const unread = outcome.accounts.filter(({ state }) => state === 'unread');
-  const readable = unread.map(({ hasMoved }) =>
-    hasMoved ? 'the address is recognised' : 'the target answers',
+  const readable = unread.map(({ unrecognised }) =>
+    unrecognised ? `the ${unrecognised} is recognised` : 'the target answers',
   );
   const advice = isRemoved
     ? 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.'
@@ -129,15 +129,16 @@ const accountText = ({ platformId }: Pick<AccountState, 'platformId'>): string =
 
 /** Returns why an account keeps a person from being forgotten. @param isAtRemoved the settings do not have its target any more */
 function openText(
-  { state, handover, platformId, target, hasMoved }: AccountState,
+  { state, handover, platformId, target, unrecognised }: AccountState,
   isAtRemoved: boolean,
 ): string {
   if (state === 'active' && platformId === null)
     return 'may be there and active, because a create got no answer';
   if (state === 'active') return isAtRemoved ? 'may be active' : 'is active';
   if (state === 'pending') return 'has pending changes';
-  if (state === 'unread' && hasMoved)
-    return `may be active, because ${target} was not read at its new address: ${movedText(target)}`;
+  // The advice is for connections that feed the target.
+  if (state === 'unread' && unrecognised)
+    return `may be active, because ${(isAtRemoved ? unreadText : unrecognisedText)(target, unrecognised)}`;
   if (state === 'unread') return 'may be active, because the platform did not show its state';
   return handover?.state === 'planned'
     ? `has work that the first reconcile after ${handover.at} hands over`

@@ -15,6 +15,7 @@ import { createKeyspace } from './keys.ts';
 import { createHandoverStore } from './outbox/handover-store.ts';
 import { createLinks } from './outbox/links.ts';
 import { createOutbox } from './outbox/outbox.ts';
+import { createRecognition, type Unrecognised } from './outbox/recognition.ts';
 import type { StreamLimits } from './logs/chained-stream.ts';
 import { createForgetOrders } from './person/forget-orders.ts';
 import { createPersonData } from './person/person-data.ts';
@@ -37,7 +38,7 @@ export function createDesiredState(
     connection: string;
     /** Names of the targets to which the connection is synced. */
     targets: string[];
-    /** Returns the address of a target's platform. */
+    /** Returns the address of a target's platform; '' for a target that the settings do not have. */
     addressOf: (target: string) => string;
     /** Returns a digest of the settings of a target that decide how resources are synced; absent: '' for every target. */
     settingsOf?: (target: string) => string;
@@ -95,8 +96,21 @@ export function createDesiredState(
     const formerFeeds = await known.former(targets.map((target) => ({ connection, target })));
     return formerFeeds.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
   };
+  /** A target that other connections alone feed is recognised if each of them recognises it too. */
+  async function whyUnrecognised(target: string): Promise<Unrecognised | undefined> {
+    const address = addressOf(target);
+    if (address === '') return undefined;
+    for (const name of targets.includes(target) ? [connection] : [connection, ...othersOf(target)]) {
+      const feed = { ...deps, keys: createKeyspace(options.prefix, name) };
+      const why = await createRecognition(feed, { target, address }).whyUnrecognised();
+      if (why) return why;
+    }
+    return undefined;
+  }
   return {
     connection,
+    /** Returns why a target of the settings may be another tenant than that of the links; undefined: it is recognised. */
+    whyUnrecognised,
     /** Returns the targets that the settings had before and no longer have. Links and logs of them are kept. */
     formerTargets,
     /** Returns the provisioning logs by target, those of former targets too. */

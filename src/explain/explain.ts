@@ -10,6 +10,7 @@ import { letterDoneText } from '../reconcile/plan/reported-entries.ts';
 import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/tenant/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
+import { unrecognisedBy } from '../directory/outbox/recognition.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import type { ExplainedFacts, Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
@@ -141,6 +142,7 @@ async function explainAt(
   // Read last, because the read of the platform may close the breaker. A command may have a breaker of its own, but the service
   // makes the calls for the changes.
   const breaker = await target.serviceBreaker.read();
+  const readsHandover = (readPlatform ?? true) && unrecognisedBy(hold, hasMoved) === undefined;
   const facts = {
     connection: scope.connection,
     target: target.name,
@@ -180,7 +182,7 @@ async function explainAt(
     ...obstacleOf(breaker),
     fleet,
     policy: policyFor(scope, found.name),
-    handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
+    handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readsHandover) : null,
     lastReconcile: lastRun ? { at: isoTime(lastRun.endedAt), outcome: lastRun.outcome } : null,
     restored: inWords(await ifOpen(lastRestore, scope)),
     ...log,

@@ -96,7 +96,7 @@ export async function lookAtPlatform(
     isAsDesired: false,
   });
   // At another tenant the id of the link may lead to another account.
-  if (await scope.outbox.hasMoved()) return unread();
+  if (await scope.outbox.whyUnrecognised()) return unread();
   // An open breaker delays the first call until a probe is due, within the same time limit.
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {

@@ -3,7 +3,8 @@
 import { accountDeletionReason } from './account-deletion.ts';
 import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
-import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
+import { holdAdvice } from '../directory/guard/operator-hold.ts';
+import { unrecognisedBy } from '../directory/outbox/recognition.ts';
 import { answerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { movedText } from '../reconcile/tenant/tenant.ts';
 import { notComparedText } from '../reconcile/text/not-compared.ts';
@@ -144,8 +145,7 @@ function holdReason({ hold, target }: ExplainedFacts): string | undefined {
  */
 function movedReason({ hasMoved, hold, target }: ExplainedFacts, summary: string): string {
   const words = movedText(target);
-  const isTold = summary.includes(words) || (hold && isTenantHold(hold));
-  return hasMoved && !isTold ? `${capital(words)}.` : '';
+  return unrecognisedBy(hold, hasMoved) === 'address' && !summary.includes(words) ? `${capital(words)}.` : '';
 }
 
 /** Returns a sentence about failing calls or a refused key; '' if there are none, or the summary says it. */

@@ -1,8 +1,9 @@
 // Converts a verdict and the facts behind it to the summary, one sentence for operators. Pure.
 import type { ExplainedFacts, ExplanationVerdict } from './explanation.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
+import { unrecognisedBy } from '../directory/outbox/recognition.ts';
 import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
-import { movedText } from '../reconcile/tenant/tenant.ts';
+import { movedText, unreadText } from '../reconcile/tenant/tenant.ts';
 import { workerMissing } from '../ops/status/fleet.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
@@ -16,8 +17,9 @@ export const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =
   kind === 'User' && policy.protected;
 
 /** Returns why the platform was not read. The bridge counts each call in Redis, so it makes none while Redis takes no writes. */
-function unreadText({ hasMoved, target, fleet }: ExplainedFacts): string {
-  if (hasMoved) return `${target} was not read at its new address`;
+function whyUnread({ hold, hasMoved, target, fleet }: ExplainedFacts): string {
+  const unrecognised = unrecognisedBy(hold, hasMoved);
+  if (unrecognised) return unreadText(target, unrecognised);
   return redisRefusalOf(fleet)
     ? `${target} was not read, because Redis takes no writes`
     : `${target} could not be read now`;
@@ -41,7 +43,7 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
   switch (verdict) {
     case 'asDesired':
       return facts.platform?.state === 'unread'
-        ? `The state of ${name} is not known: ${unreadText(facts)}. By the last answers it was as desired${activityOf(facts)}.`
+        ? `The state of ${name} is not known: ${whyUnread(facts)}. By the last answers it was as desired${activityOf(facts)}.`
         : `${name} is at ${target} as desired${comparedText(facts)}${activityOf(facts)}.`;
     case 'onItsWay':
       return onItsWaySummary(facts);

@@ -5,6 +5,7 @@ import { provesAbsence } from './query-outcome.ts';
 import { becauseOf, unmanagedText } from './differing-reasons.ts';
 import type { Facts } from './facts.ts';
 import { backupText, type Restored } from '../reconcile/tenant/restored.ts';
+import { unreadText } from '../reconcile/tenant/tenant.ts';
 import { isoTime } from '../support/sources.ts';
 import { besideDesiredText } from './left-alone.ts';
 import { defaultNotes } from './security-context.ts';
@@ -90,7 +91,8 @@ function appliedLink(facts: Facts): ChainLink {
   const because = becauseOf(facts);
   if (isChangeWaiting(facts))
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
-  if (facts.hasMoved) return { stage: 'applied', ...times, detail: movedDetail(facts) };
+  const unread = unreadDetail(facts);
+  if (unread !== undefined) return { stage: 'applied', ...times, detail: unread };
   // A call failed before the account was read.
   if (facts.fault?.at === 'platform' && !facts.reading) {
     const detail = `not known: the platform did not show the account: ${facts.fault.message}`;
@@ -113,9 +115,14 @@ function appliedLink(facts: Facts): ChainLink {
   return { stage: 'applied', ok: true, ...times, detail };
 }
 
-/** Returns why nothing is known of an account at a new address. `stop` is missing when the address was recognised meanwhile. */
-const movedDetail = ({ target, stop }: Facts): string =>
-  `not known: ${target} was not read at its new address${stop === undefined ? '' : `: ${stop}`}`;
+/**
+ * Returns why nothing is known of an account at a target that may be another tenant; undefined: it is recognised. `stop` is missing
+ * when it was recognised meanwhile.
+ */
+function unreadDetail({ target, unrecognised, stop }: Facts): string | undefined {
+  if (!unrecognised) return undefined;
+  return `not known: ${unreadText(target, unrecognised)}${stop === undefined ? '' : `: ${stop}`}`;
+}
 
 /** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
 function closedText(facts: Facts, why: string): string {
@@ -143,7 +150,8 @@ function desiredWords({ leftAlone }: Facts): string {
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
-  if (facts.hasMoved) return { stage, detail: movedDetail(facts) };
+  const unread = unreadDetail(facts);
+  if (unread !== undefined) return { stage, detail: unread };
   // A failure of the data API is described by the outcome of the query.
   if (fault && fault.at !== 'data') return { stage, detail: `not known: ${fault.message}` };
   // No deployment was asked: the account is closed, or there is none.

@@ -1,5 +1,6 @@
 // Defines the facts about one user at one target from which the report of verify-access is made.
 import type { Link } from '../directory/outbox/link.ts';
+import type { Unrecognised } from '../directory/outbox/recognition.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { Restored } from '../reconcile/tenant/restored.ts';
 import type { SyncPolicy } from '../sync/target.ts';
@@ -31,8 +32,8 @@ export interface Facts {
   policy: SyncPolicy['policy'];
   /** Text about what stops all writes to the target (a hold, a new address, or both); undefined: nothing stops them. */
   stop: string | undefined;
-  /** Whether the target has a new address at which no linked account was recognised; then no account is read. */
-  hasMoved: boolean;
+  /** Why no account was read: the target may be another tenant; undefined: it is recognised. */
+  unrecognised: Unrecognised | undefined;
   /** Whether no worker runs that applies pending changes. False while the user waits for a person (`isBehindHeld`). */
   lacksWorker: boolean;
   /** Sentences about targets that the settings no longer have, where the user is linked to an account. */

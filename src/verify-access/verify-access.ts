@@ -106,7 +106,7 @@ async function checkAccess(
     const { link } = stored;
     const surplus = linked ? await surplusGroups(scope, person, link, desired, linked) : [];
     const wanted = { ...desired, leaving: [...desired.leaving, ...surplus] };
-    const isUnread = stored.hasMoved || calls.fault() !== undefined;
+    const isUnread = stored.unrecognised !== undefined || calls.fault() !== undefined;
     const differences = isUnread ? [] : differencesOf(wanted, reading, linked !== undefined);
     const leftAlone = reading ? await leftAloneOf(scope, wanted, link, reading) : [];
     const context =
@@ -145,7 +145,7 @@ async function checkAccess(
 /** Content of Redis about one user at one target. */
 type Stored = Pick<
   Facts,
-  'link' | 'isMarked' | 'suspectedDrift' | 'stop' | 'hasMoved' | 'removedTargets' | 'restored' | 'writes'
+  'link' | 'isMarked' | 'suspectedDrift' | 'stop' | 'unrecognised' | 'removedTargets' | 'restored' | 'writes'
 > & {
   desired: DesiredAccess;
   /** The user has a mark that waits for a held change of another resource, or for a refused group: a person has to act first. */
@@ -154,17 +154,25 @@ type Stored = Pick<
 
 async function readStored(scope: ReconcileScope, person: FoundResource): Promise<Stored> {
   const { links, outbox, target } = scope;
-  const [storedLink, { mark, suspectedDrift }, stop, hasMoved, writes, desired, removedTargets, restored] =
-    await Promise.all([
-      links.get(target.name, person.ref),
-      outbox.resourceStatus(person.ref),
-      stopText(scope),
-      outbox.hasMoved(),
-      lastWrites(scope, person.ref, pushedAt({ person })),
-      desiredAccessOf(scope, person),
-      removedTargetReasons(scope, person),
-      readRestored(scope.acts),
-    ]);
+  const [
+    storedLink,
+    { mark, suspectedDrift },
+    stop,
+    unrecognised,
+    writes,
+    desired,
+    removedTargets,
+    restored,
+  ] = await Promise.all([
+    links.get(target.name, person.ref),
+    outbox.resourceStatus(person.ref),
+    stopText(scope),
+    outbox.whyUnrecognised(),
+    lastWrites(scope, person.ref, pushedAt({ person })),
+    desiredAccessOf(scope, person),
+    removedTargetReasons(scope, person),
+    readRestored(scope.acts),
+  ]);
   const link = await withPresentCondition(outbox, person.ref, storedLink);
   return {
     link,
@@ -172,7 +180,7 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     isBehindHeld: mark?.isBehindHeld === true,
     suspectedDrift,
     stop,
-    hasMoved,
+    unrecognised,
     removedTargets,
     restored: restored && pushedAt({ person }) < restored.at ? restored : undefined,
     writes,
@@ -184,16 +192,17 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
  * Reads the account of a user. If the link leads to no account, an account is looked up by externalId and userName: one that no
  * other user is linked to (`found`), or the account of the person's earlier record from before a re-hire (`former`).
  * @returns `linked`: the account that the link names. `unlinked`: the result of the look-up (`UnlinkedAccount`). `reading`: the
- *   account for the report, either linked or looked up; undefined if there is none, a call failed, or the address is new
+ *   account for the report, either linked or looked up; undefined if there is none, a call failed, or the target may be
+ *   another tenant
  */
 async function findAccount(
   scope: ReconcileScope,
   person: FoundResource,
-  { desired, link, hasMoved }: Stored,
+  { desired, link, unrecognised }: Stored,
   { platform, options, unlessFault, fault }: Calls,
 ): Promise<{ linked?: Reading; unlinked?: UnlinkedAccount; reading?: Reading }> {
   // At another tenant the id of the link, and the names, may lead to the account of another person.
-  if (hasMoved) return {};
+  if (unrecognised) return {};
   // A platform need not list the groups of an account, so the groups that may be among them are read by id. `leaving`: groups that
   // the person left at the source, whose removal is not written or not confirmed yet; `leftOut`: those that the settings leave out.
   const groups = [...desired.groups, ...desired.leaving, ...(desired.kind === 'open' ? desired.leftOut : [])];

@@ -100,7 +100,7 @@ test.each([
     const text = await told(...args);
     expect(text).toContain(ORDER);
     expect(text).toContain(
-      'If not: correct targets.main.url and restart; the reconcile of the start ends the hold',
+      'If not: correct targets.main.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold',
     );
     expect(text).not.toMatch(/release --target main|meant $/);
   },

@@ -3,22 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { byHand, createByHand } from '../support/by-hand.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
-import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
-import { openPlace, type Place } from '../support/situation.ts';
+import type { Place } from '../support/situation.ts';
+import { ANN, CAI, DAN, EVE, openTwoTenants } from '../support/two-tenants.ts';
 
-const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
-const CAI = 'cai@acme.example';
-/** Left; the other platform has a closed account under the id of this account. */
-const DAN = 'dan@acme.example';
-/** Left, and the link is forgotten; the other platform has no account under the id of this account. */
-const EVE = 'eve@acme.example';
-/** The guard holds each removal of a member. */
-const guard = { removeMembers: { count: 0, percent: 0 } };
 const WAITS =
   'the address of main changed, and nothing is written before a worker or scim-bridge reconcile --target main finds a linked account there';
 
@@ -26,44 +17,7 @@ let place: Place;
 let other: Sandbox;
 let ann: string;
 beforeAll(async () => {
-  place = await openPlace({ target: { guard } });
-  other = await startSandbox();
-  const there = createPlatformView(other.ready.controlUrl);
-  for (const platform of [place.platform, there])
-    await platform.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
-  for (const userName of ['zoe', 'yan', 'xia'].map((name) => `${name}@other.example`))
-    await there.control('POST', '/fixtures', { users: [{ userName }] });
-  await createByHand({ sandbox: other }, 'Groups', { displayName: 'strangers' });
-  ann = await place.idp.createUser(ANN);
-  await place.idle();
-  const cai = await place.idp.createUser(CAI);
-  const crew = await place.idp.createGroup('crew', [cai]);
-  await place.idle();
-  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${cai}"]` });
-  await place.idle();
-  for (const userName of [DAN, EVE]) {
-    const id = await place.idp.createUser(userName);
-    await place.idle();
-    await place.idp.send('DELETE', `/Users/${id}`);
-    await place.idle();
-  }
-  await succeed('links', 'forget', EVE, '--leave-account');
-  // Somebody opens the accounts of both again.
-  for (const userName of [DAN, EVE]) {
-    const path = `/Users/${(await place.platform.user(userName))?.scimId}`;
-    await byHand(place, 'PATCH', path, { op: 'replace', path: 'active', value: true });
-  }
-  const idsAt = async (platform: PlatformView, user: string, group: string) => [
-    (await platform.user(user))?.scimId,
-    (await platform.group(group))?.scimId,
-  ];
-  // Without equal ids the commands would find nothing there.
-  expect(await idsAt(there, 'zoe@other.example', 'strangers')).toEqual(
-    await idsAt(place.platform, ANN, 'crew'),
-  );
-  const xia = (await there.user('xia@other.example'))?.scimId;
-  expect(xia).toBe((await place.platform.user(DAN))?.scimId);
-  await byHand({ sandbox: other }, 'PATCH', `/Users/${xia}`, { op: 'replace', path: 'active', value: false });
+  ({ place, other, ann } = await openTwoTenants());
 }, 60_000);
 afterAll(async () => {
   await place.stop();

@@ -14,6 +14,8 @@ export interface Front {
   url: string;
   /** Address of the platform; set before the first request. */
   platformUrl: string;
+  /** Sent in place of the token of the bridge; undefined: the token of the bridge is sent. */
+  token: string | undefined;
   /** Called for every request; may return an answer in place of the platform's. */
   answer: (method: string, url: string, body: string) => FrontAnswer | undefined;
   /** Called for every answer of the platform; may return another body. */
@@ -32,7 +34,7 @@ export async function startFront(): Promise<Front> {
         if (own) return outgoing.writeHead(own.status, own.headers ?? {}).end(own.body ?? '');
         const answer = await request(front.platformUrl + url, {
           method: method as 'GET',
-          headers: rest,
+          headers: front.token === undefined ? rest : { ...rest, authorization: `Bearer ${front.token}` },
           body: sent,
         });
         const body = await buffer(answer.body);
@@ -47,6 +49,7 @@ export async function startFront(): Promise<Front> {
   const front: Front = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     platformUrl: '',
+    token: undefined,
     answer: () => undefined,
     edit: (_method, _url, body) => body,
     stop: () => {

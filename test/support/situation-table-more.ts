@@ -170,7 +170,7 @@ export const MORE_SITUATIONS: Situation[] = [
     after: async () => otherTenant?.stop(),
     status: /main may be another tenant: its address changed/,
     plan: /Target main: on hold since .*/,
-    explain: /main was not read at its new address/,
+    explain: /main may be another tenant and was not read/,
     doctor: /! hold default → main: on hold since .*/,
   },
   {

@@ -24,7 +24,7 @@ export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT
 
 /** Returns for an operator how a hold because of another tenant ends. */
 export const tenantAdvice = (target: string): string =>
-  `If ${target} is meant to be another tenant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url and restart; the reconcile of the start ends the hold`;
+  `If ${target} is meant to be another tenant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold`;
 
 /** Returns for an operator how the hold of a target ends. */
 export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>

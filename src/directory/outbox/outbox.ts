@@ -20,6 +20,7 @@ import type { ScriptReply, StoreDeps } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { createPendingMemberships } from './pending-memberships.ts';
 import { readResourceStatus } from './resource-status.ts';
+import { createRecognition } from './recognition.ts';
 import { createUnmanagedNames } from './unmanaged-names.ts';
 import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
 import { createWork } from './work.ts';
@@ -38,8 +39,6 @@ type ClaimReply = [ref: Ref, deliveryId: string, priority: number][];
 
 /** Marks that one script makes; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
-/** An entry of `tenant:<target>` that is no address: an empty set would mean that every address is accepted (`hasMoved`). */
-const NO_ADDRESS = '-';
 /** Pending removals that one script copies. */
 const INHERITED_PORTION = 200;
 
@@ -192,22 +191,6 @@ export function createOutbox(
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 
-  /** Returns whether the tenant was recognised at other addresses only. Then nothing is written (ADR 0022). */
-  async function hasMoved(): Promise<boolean> {
-    const known = await redis.smembers(keys.key('tenant', target));
-    return known.length > 0 && !known.includes(address);
-  }
-
-  /** Stores that the linked accounts were recognised at this address. */
-  async function noteAddress(): Promise<void> {
-    await redis.sadd(keys.key('tenant', target), address);
-  }
-
-  /** Forgets the addresses at which the accounts were recognised, so that the present one counts as another. */
-  async function forgetAddresses(): Promise<void> {
-    await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), NO_ADDRESS).exec();
-  }
-
   /** Returns dead letters, the oldest first; without a page all of them. */
   async function blocked({ offset = 0, limit = Infinity } = {}): Promise<{ ref: Ref; since: number }[]> {
     const last = limit === Infinity ? -1 : offset + limit - 1;
@@ -259,9 +242,7 @@ export function createOutbox(
     noteMayExist,
     inheritRemovals,
     adoptLink,
-    hasMoved,
-    noteAddress,
-    forgetAddresses,
+    ...createRecognition(deps, { target, address }),
     resourceStatus: (ref: Ref) => readResourceStatus(deps, target, ref),
     backlog: () => readBacklog(deps, target),
     blocked,

@@ -86,7 +86,7 @@ export const REPORT_SCHEMAS = {
     dryRun: booleanField,
     differences: nullOr(
       arrayOf(planEntry),
-      'Before the sync; null: the platform was not read at its new address, or could not be read.',
+      'Before the sync; null: the platform was not read because it may be another tenant, or could not be read.',
     ),
     pendingGroups: {
       ...recordOf({ enum: ['+', '-', 'r'] }),

@@ -1,20 +1,22 @@
 // Defines what is collected of a person who is no longer pushed: refs, names and accounts.
 import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Unrecognised } from '../../directory/outbox/recognition.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { LostHandover } from './lost-handover.ts';
 
 /**
  * An account of the person. `active`: it is active at the platform, or may be at a target that left the settings, whatever is
  * pending. `pending`: it was not seen active, and a change of it is not written or not confirmed yet. `gone`: the platform no
- * longer has it. `unread`: the platform did not show its state, or the account was not looked at (`hasMoved`), whatever is pending.
+ * longer has it. `unread`: the platform did not show its state, or the account was not looked at (`unrecognised`), whatever is
+ * pending.
  */
 export interface AccountState {
   connection: string;
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending' | 'gone' | 'unread';
-  /** The target has a new address, at which no linked account was found yet. No account is looked at there. */
-  hasMoved: boolean;
+  /** Why no account was looked at: the target may be another tenant; null: it is recognised, or the settings do not have it. */
+  unrecognised: Unrecognised | null;
   /** Names of the groups that the account may still be in, because its removal is pending, kept or unconfirmed. */
   groups: string[];
   /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */

@@ -37,17 +37,17 @@ export async function addLinks(
       sign === MEMBERSHIP_SIGN.toAdd ? [] : [group],
     );
     const handovers = desired.handovers.get(target);
-    const hasMoved = await outbox.hasMoved();
-    // At a new address the account of this id may be somebody else's, also while a change is pending: the operator must not close
+    const unrecognised = (await outbox.whyUnrecognised()) ?? null;
+    // At another tenant the account of this id is somebody else's, also while a change is pending: the operator must not close
     // it. Without an id the link alone tells the state.
-    const isUnlooked = hasMoved && id !== undefined;
+    const isUnlooked = unrecognised !== null && id !== undefined;
     const seen = isUnlooked ? 'unread' : await lookAt(target, { ...link, ...(id !== undefined && { id }) });
     accounts.push({
       connection,
       target,
       platformId: id ?? null,
       state: accountState(seen, link, isPending && !isUnlooked),
-      hasMoved,
+      unrecognised,
       groups: mayHaveAccount(link) ? await namesOf(desired, [...leaving, ...unconfirmedRemovals]) : [],
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
@@ -57,13 +57,13 @@ export async function addLinks(
     const link = await readLink(person, target, ref);
     if (!mayHaveAccount(link)) continue;
     const account = { connection, target, platformId: accountIdOf(link) ?? null, groups: [], handover: null };
-    accounts.push({ ...account, state: accountState(undefined, link, false), hasMoved: false });
+    accounts.push({ ...account, state: accountState(undefined, link, false), unrecognised: null });
   }
 }
 
 /**
  * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count
- * only while the platform has them, or is not read at its new address.
+ * only while the platform has them, or may be another tenant and is not read.
  */
 export async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: LookAtAccount): Promise<void> {
   const { desired, accounts, platformIds } = person;
@@ -73,11 +73,11 @@ export async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: Loo
       const isLinked = (await holderOf(target, 'User', id)) ?? (await elsewhere.holderOf(target, 'User', id));
       const isListed = accounts.some((account) => account.target === target && account.platformId === id);
       if (isLinked || isListed) continue;
-      const hasMoved = (await desired.outboxes.get(target)?.hasMoved()) ?? false;
-      const seen = hasMoved ? 'unread' : await lookAt(target, { id });
+      const unrecognised = (await desired.whyUnrecognised(target)) ?? null;
+      const seen = unrecognised ? 'unread' : await lookAt(target, { id });
       if (seen === undefined || seen === 'gone') continue;
       const account = { connection: desired.connection, target, platformId: id, groups: [], handover: null };
-      accounts.push({ ...account, state: seen, hasMoved });
+      accounts.push({ ...account, state: seen, unrecognised });
     }
 }
 

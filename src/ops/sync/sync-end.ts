@@ -1,7 +1,8 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
-import { heldUntil, isTenantHold } from '../../directory/guard/operator-hold.ts';
+import { heldUntil } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
 import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
+import { unrecognisedBy } from '../../directory/outbox/recognition.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { pauseWords } from '../../reconcile/breaker-words.ts';
@@ -30,7 +31,7 @@ const writtenByOrder = ({ kind }: FoundResource): string =>
 /**
  * Returns the report of a dry run. Nothing that differs is written while a hold or a new address stops it, and a dead letter only
  * by an order.
- * @param differences null: nothing was compared, as at a new address
+ * @param differences null: nothing was compared, as at a target that is not recognised
  */
 export async function withHold(
   scope: ReconcileScope,
@@ -39,7 +40,7 @@ export async function withHold(
 ): Promise<SyncEnd> {
   const stop = await stopText(scope);
   const differs = differences?.some(isChange) === true;
-  const isUnread = differences === null && (await scope.outbox.hasMoved());
+  const isUnread = differences === null && (await scope.outbox.whyUnrecognised()) !== undefined;
   if (stop !== undefined && (differs || isUnread)) return { message: stop };
   const { blockedSince } = await scope.outbox.resourceStatus(found.ref);
   const end = differs && blockedSince !== null ? { message: writtenByOrder(found) } : {};
@@ -64,7 +65,7 @@ export async function stopText({
   const hold = await outbox.guardStore.onHold();
   const held = hold ? `on hold by ${hold.by}: ${heldUntil(target.name, hold)}` : undefined;
   // The hold of a reconcile is about the address already, and its advice too.
-  if ((hold && isTenantHold(hold)) || !(await outbox.hasMoved())) return held;
+  if (unrecognisedBy(hold, await outbox.hasMoved()) !== 'address') return held;
   return [held, movedText(target.name)].filter(Boolean).join('; ');
 }
 

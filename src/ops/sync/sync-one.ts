@@ -84,8 +84,8 @@ export async function syncOne(
 /** Result of the comparison of a resource before its sync. */
 interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
   /**
-   * Null: the platform was not read at a new address, could not be read, or not within the time limit. Then `entries` and
-   * `differences` are null too.
+   * Null: the platform was not read because it may be another tenant, could not be read, or not within the time limit. Then
+   * `entries` and `differences` are null too.
    */
   look: ComparedOne | null;
   /** All entries of the comparison, with `memberships`. */
@@ -95,7 +95,7 @@ interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
 }
 
 /**
- * Compares the resource and its memberships with the platform, unless the address is new.
+ * Compares the resource and its memberships with the platform, unless it may be another tenant.
  * @param limits `time` ends with the time limit, `stop` when the caller gives up, `signal` with either of them
  * @throws TargetSilent when the platform does not answer
  */
@@ -109,7 +109,7 @@ async function compareBefore(
     Object.fromEntries((await outbox.resourceStatus(found.ref)).pendingMemberships);
   const unread = { look: null, entries: null, memberships: [], differences: null };
   // At another tenant the id of a link may lead to another account or group. Its comparison would be stored, and end held changes.
-  if (await outbox.hasMoved()) return { ...unread, pendingGroups: await readPending() };
+  if (await outbox.whyUnrecognised()) return { ...unread, pendingGroups: await readPending() };
   let failure: string | undefined;
   const noteFailure = (text: string): void => {
     failure = text;

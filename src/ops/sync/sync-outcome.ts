@@ -37,7 +37,10 @@ export interface SyncReport extends SyncEnd {
   ref: Ref;
   name: string;
   dryRun: boolean;
-  /** Differences at the platform before the sync, with memberships; null: not read, as at a new address, or not readable. */
+  /**
+   * Differences at the platform before the sync, with memberships; null: not read, because the target may be another tenant, or not
+   * readable.
+   */
   differences: PlanEntry[] | null;
   /**
    * Pending memberships (`ResourceStatus.pendingMemberships`): of a user, group id → sign; of a group, user id or

@@ -1,6 +1,7 @@
 // Decides whether a target still is the tenant of its links. At another tenant the same platform id may belong to another
 // person, whose account would then be renamed. Pure.
 import { tenantAdvice } from '../../directory/guard/operator-hold.ts';
+import type { Unrecognised } from '../../directory/outbox/recognition.ts';
 
 /** Counts of linked accounts in one comparison. */
 export interface Recognition {
@@ -52,3 +53,13 @@ export const movedText = (target: string): string =>
 /** Returns for an operator what is suspected about a target, and what to do in both cases. @param why of `whyAnotherTenant` */
 export const anotherTenantText = (target: string, why: string): string =>
   `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}.`;
+
+/** Returns for an operator that the linked accounts of a target were not read, because what is there may be another tenant. */
+export const unreadText = (target: string, why: Unrecognised): string =>
+  why === 'tenant'
+    ? `${target} may be another tenant and was not read`
+    : `${target} was not read at its new address`;
+
+/** Returns `unreadText`, and what ends that. */
+export const unrecognisedText = (target: string, why: Unrecognised): string =>
+  `${unreadText(target, why)}: ${why === 'tenant' ? tenantAdvice(target) : movedText(target)}`;

@@ -40,10 +40,10 @@ const report = object({
       target: textField,
       platformId: nullable('string'),
       state: { enum: ['closed', 'active', 'pending', 'gone', 'unread'] },
-      hasMoved: {
-        ...booleanField,
+      unrecognised: {
+        enum: ['address', 'tenant', null],
         description:
-          'The target has a new address, at which no linked account was found yet. No account is looked at there.',
+          'Why the account was not looked at: no linked account was found yet at the new address of the target, or a reconcile holds the target because it may be another tenant.',
       },
       groups: {
         ...arrayOf(textField),

@@ -1,0 +1,113 @@
+// Tests commands while DNS or a proxy leads the unchanged address of a target to a platform that has other people's accounts under
+// the ids of the links, and a reconcile has put the target on hold for it: nothing is written there, and nothing that is there counts
+// as a state of the linked accounts.
+import '../support/load-modules.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { commandsAt } from '../support/commands-at.ts';
+import { startFront, type Front } from '../support/front.ts';
+import type { PlatformView } from '../support/platform-view.ts';
+import type { Place } from '../support/situation.ts';
+import { ANN, CAI, DAN, EVE, openTwoTenants } from '../support/two-tenants.ts';
+
+const BOB = 'bob@acme.example';
+const TENANT = 'main may be another tenant and was not read';
+const ENDS =
+  'If main is meant to be another tenant: scim-bridge reconcile --target main --accept-tenant. If not: correct targets.main.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold';
+const HELD = `on hold by reconcile: nothing is written. ${ENDS}`;
+
+let front: Front;
+let place: Place;
+let other: Sandbox;
+let there: PlatformView;
+beforeAll(async () => {
+  front = await startFront();
+  ({ place, other, there } = await openTwoTenants(front));
+  lead(other);
+  const [code, text] = await outcome('reconcile', '--yes');
+  expect([code, plain(text)]).toEqual([
+    2,
+    expect.stringContaining('3 of 3 linked accounts belong to other people there'),
+  ]);
+  await there.forgetRequests();
+}, 60_000);
+afterAll(async () => {
+  await place.stop();
+  await other.stop();
+  front.stop();
+});
+
+const { outcome, told } = commandsAt(() => place);
+const plain = (text: string): string => text.replaceAll(/\S*main\.js /g, 'scim-bridge ');
+
+/** Lets the address lead to this platform. */
+function lead({ ready }: Sandbox): void {
+  front.platformUrl = ready.platformUrl;
+  front.token = ready.fixtures.apiKeys.admin;
+}
+
+/** Returns the requests to the other platform about single accounts and groups, or that change something. */
+const touched = async () =>
+  (await there.requests())
+    .filter(({ method, path }) => method !== 'GET' || /\/(Users|Groups|users)\/\d+/.test(path))
+    .map(({ method, path }) => `${method} ${path}`);
+
+test('explain and verify-access say that the platform was not read because it may be another tenant, and what ends that', async () => {
+  const explained = plain(await told('explain', ANN, '--all'));
+  expect(explained).toContain(`The state of ${ANN} is not known: ${TENANT}`);
+  expect(explained).toContain(ENDS);
+  const { code, json } = await place.commands.run('verify-access', ANN, '--json');
+  expect([code, json]).toMatchObject([1, { result: 'unknown', account: null, differences: [] }]);
+  const details = json.chain.slice(2).map(({ ok, detail }: any) => [ok, plain(detail)]);
+  const unread = `not known: ${TENANT}: ${HELD}`;
+  expect(details).toEqual([
+    [undefined, unread],
+    [undefined, unread],
+  ]);
+  expect(await touched()).toEqual([]);
+}, 60_000);
+
+test.each(['crew', CAI, ANN])(
+  'sync of %s compares nothing with the other tenant, with --dry-run too, and the held removal stays held',
+  async (name) => {
+    const dry = await place.commands.run('sync', name, '--dry-run', '--json');
+    expect([dry.code, dry.json]).toMatchObject([1, [{ differences: null, steps: [] }]]);
+    expect(plain(dry.json[0].message)).toBe(HELD);
+    const { code, json } = await place.commands.run('sync', name, '--json');
+    expect([code, json]).toMatchObject([2, [{ differences: null, steps: [], outcome: 'held' }]]);
+    expect(plain(json[0].message)).toBe(HELD);
+    expect((await place.commands.run('approvals', 'list', '--json')).json).toHaveLength(1);
+    expect(await touched()).toEqual([]);
+  },
+  60_000,
+);
+
+test.each([
+  ['a closed account of somebody else', DAN],
+  ['no account', EVE],
+])(
+  'the other tenant has %s under the id of a leaver → forget of %s exits 1, names the cause, and forgets nothing',
+  async (_, name) => {
+    const [code, text] = await outcome('forget', name, '--yes');
+    const id = (await place.platform.user(name))?.scimId;
+    const advice = 'Give the order again when the tenant is recognised, which scim-bridge doctor tells';
+    expect([code, plain(text)]).toEqual([
+      1,
+      expect.stringContaining(
+        `Nothing was forgotten: account ${id} at main may be active, because ${TENANT}: ${ENDS}. ${advice}, or say --leave-account`,
+      ),
+    ]);
+    expect(await touched()).toEqual([]);
+  },
+  60_000,
+);
+
+test('the address leads to the tenant of the links again → a reconcile ends the hold, and the commands read the accounts', async () => {
+  lead(place.sandbox);
+  await place.idp.createUser(BOB);
+  await outcome('reconcile', '--yes');
+  await place.idle();
+  expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
+  // The reconcile has closed the account of the leaver again.
+  expect(await place.platform.user(DAN)).toMatchObject({ active: false });
+  expect(await outcome('forget', DAN, '--yes')).toEqual([0, expect.stringContaining('deactivated')]);
+}, 60_000);
