@@ -10,14 +10,23 @@ import type { Place } from '../support/situation.ts';
 import { ANN, CAI, DAN, EVE, openTwoTenants } from '../support/two-tenants.ts';
 
 const BOB = 'bob@acme.example';
+const FAY = 'fay@acme.example';
 const WAITS =
   'the address of main changed, and nothing is written before a worker or scim-bridge reconcile --target main finds a linked account there';
 
 let place: Place;
 let other: Sandbox;
 let ann: string;
+/** A plan with the pending account of Fay, as it was saved before the address changed. */
+let plan: string;
 beforeAll(async () => {
   ({ place, other, ann } = await openTwoTenants());
+  // Without a worker, the plan has a change that is pending.
+  await place.stopApps();
+  await place.start('api');
+  await place.idp.createUser(FAY);
+  plan = join(place.commands.folder, 'plan.json');
+  expect((await outcome('plan', '--out', plan))[0]).toBe(2);
 }, 60_000);
 afterAll(async () => {
   await place.stop();
@@ -93,6 +102,16 @@ test.each(['crew', CAI])(
   },
   60_000,
 );
+
+test('the address changes after a plan was saved → apply exits 1 within 15 s, names the address, and writes nothing', async () => {
+  const startedAt = Date.now();
+  const [code, text] = await outcome('apply', plan, '--yes');
+  expect([code, plain(text)]).toEqual([
+    1,
+    expect.stringContaining(`Nothing was changed: main was not read at its new address: ${WAITS}.`),
+  ]);
+  expect(Date.now() - startedAt).toBeLessThan(15_000);
+}, 60_000);
 
 test.each([
   ['a closed account of somebody else', DAN],

@@ -1,6 +1,7 @@
 // Tests commands while DNS or a proxy leads the unchanged address of a target to a platform that has other people's accounts under
 // the ids of the links, and a reconcile has put the target on hold for it: nothing is written there, and nothing that is there counts
 // as a state of the linked accounts.
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { commandsAt } from '../support/commands-at.ts';
@@ -19,9 +20,13 @@ let front: Front;
 let place: Place;
 let other: Sandbox;
 let there: PlatformView;
+/** A plan that was saved before; it closes the account of a leaver that somebody has opened. */
+let plan: string;
 beforeAll(async () => {
   front = await startFront();
   ({ place, other, there } = await openTwoTenants(front));
+  plan = join(place.commands.folder, 'plan.json');
+  expect((await outcome('plan', '--out', plan))[0]).toBe(2);
   lead(other);
   const [code, text] = await outcome('reconcile', '--yes');
   expect([code, plain(text)]).toEqual([
@@ -100,6 +105,17 @@ test.each([
   },
   60_000,
 );
+
+test('apply of a plan that was saved before exits 1 within 15 s, and says that the target may be another tenant', async () => {
+  const startedAt = Date.now();
+  const [code, text] = await outcome('apply', plan, '--yes');
+  expect([code, plain(text)]).toEqual([
+    1,
+    expect.stringContaining(`Nothing was changed: ${TENANT}: ${ENDS}.`),
+  ]);
+  expect(Date.now() - startedAt).toBeLessThan(15_000);
+  expect(await touched()).toEqual([]);
+}, 60_000);
 
 test('the address leads to the tenant of the links again → a reconcile ends the hold, and the commands read the accounts', async () => {
   lead(place.sandbox);

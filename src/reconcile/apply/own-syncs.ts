@@ -4,7 +4,6 @@ import type { Ref } from '../../directory/records.ts';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { Logger } from '../../support/logger.ts';
-import { recogniseAddress } from '../../sync/calls/recognise.ts';
 import { syncResource } from '../../sync/sync-resource.ts';
 import type { ReconcileScope } from '../scope.ts';
 
@@ -24,7 +23,7 @@ const EVERY_MARK = Number.MAX_SAFE_INTEGER;
 const LOOK_MS = 200;
 
 /**
- * Starts to recognise the target at a new address, and syncs what `start` is given.
+ * Syncs what `start` is given.
  * @param run.ours all resources of the run
  * @param run.signal aborts the syncs
  */
@@ -34,9 +33,7 @@ export function createOwnSyncs(
 ) {
   const { outbox, target, clock } = scope;
   const deps = { ...scope, logger: logger.child({ connection: scope.connection }) };
-  const ended = new AbortController();
   const running = new Set<Promise<void>>();
-  void recogniseAddress(scope, AbortSignal.any([signal, ended.signal]));
 
   let lookedAt = -Infinity;
   const free = (): number => target.concurrency() * SYNCS_PER_CALL - running.size;
@@ -80,7 +77,6 @@ export function createOwnSyncs(
     },
     /** Resolves when no sync runs any more. */
     end: async (): Promise<void> => {
-      ended.abort();
       await Promise.all(running);
     },
   };

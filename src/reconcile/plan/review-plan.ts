@@ -6,6 +6,7 @@ import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../en
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from '../plan.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
+import { unrecognisedText } from '../tenant/tenant.ts';
 import { verifyGroups } from '../compare/verify-groups.ts';
 import { verifyUsers } from '../compare/verify-users.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
@@ -54,6 +55,7 @@ export function scopeOfPlan<T extends { scope: ReconcileScope }>(
  * Reads the resources that a plan changes again, except those that still have the mark of a push, and sorts the entries by whether
  * they are stale, already made or left to apply.
  * @returns undefined for a plan that was made with other mapping rules, of which nothing may be applied
+ * @throws Error with what to do if the target may be another tenant, whose accounts would be compared
  */
 export async function reviewPlan(
   scope: ReconcileScope,
@@ -61,6 +63,11 @@ export async function reviewPlan(
   signal: AbortSignal,
 ): Promise<PlanReview | undefined> {
   if (plan.mapping !== scope.digest) return undefined;
+  const unrecognised = await scope.outbox.whyUnrecognised();
+  if (unrecognised)
+    throw new Error(
+      `Nothing was changed: ${unrecognisedText(scope.target.name, unrecognised)}. Repeat the command after that.`,
+    );
   const toMark = plan.entries.filter(needsMark);
   const scan = createNarrowScan(scope, signal);
   const now = await verifyAgain(scan, toMark);
