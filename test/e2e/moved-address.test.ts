@@ -17,10 +17,13 @@ const WAITS =
 let place: Place;
 let other: Sandbox;
 let ann: string;
-/** A plan with the pending account of Fay, as it was saved before the address changed. */
+/** The links, and a plan with the pending account of Fay, as they were saved before the address changed. */
+let links: string;
 let plan: string;
 beforeAll(async () => {
   ({ place, other, ann } = await openTwoTenants());
+  links = join(place.commands.folder, 'links.ndjson');
+  await succeed('links', 'export', links);
   // Without a worker, the plan has a change that is pending.
   await place.stopApps();
   await place.start('api');
@@ -111,6 +114,13 @@ test('the address changes after a plan was saved → apply exits 1 within 15 s, 
     expect.stringContaining(`Nothing was changed: main was not read at its new address: ${WAITS}.`),
   ]);
   expect(Date.now() - startedAt).toBeLessThan(15_000);
+}, 60_000);
+
+test('the address changes after links were exported → links import compares no names there, and refuses each line', async () => {
+  const [code, text] = await outcome('links', 'import', links);
+  expect([code, plain(text)]).toEqual([1, expect.stringContaining('0 linked, 0 as they were')]);
+  expect(plain(text)).toContain('line 1: unrecognised: ');
+  expect(plain(text)).toContain(`: main was not read at its new address: ${WAITS}`);
 }, 60_000);
 
 test.each([

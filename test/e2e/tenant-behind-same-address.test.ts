@@ -8,6 +8,7 @@ import { commandsAt } from '../support/commands-at.ts';
 import { startFront, type Front } from '../support/front.ts';
 import type { PlatformView } from '../support/platform-view.ts';
 import type { Place } from '../support/situation.ts';
+import { run } from '../support/situation-table.ts';
 import { ANN, CAI, DAN, EVE, openTwoTenants } from '../support/two-tenants.ts';
 
 const BOB = 'bob@acme.example';
@@ -20,11 +21,15 @@ let front: Front;
 let place: Place;
 let other: Sandbox;
 let there: PlatformView;
+/** The links as `links export` wrote them before the address led elsewhere. */
+let links: string;
 /** A plan that was saved before; it closes the account of a leaver that somebody has opened. */
 let plan: string;
 beforeAll(async () => {
   front = await startFront();
   ({ place, other, there } = await openTwoTenants(front));
+  links = join(place.commands.folder, 'links.ndjson');
+  await run(place, 'links', 'export', links);
   plan = join(place.commands.folder, 'plan.json');
   expect((await outcome('plan', '--out', plan))[0]).toBe(2);
   lead(other);
@@ -114,6 +119,15 @@ test('apply of a plan that was saved before exits 1 within 15 s, and says that t
     expect.stringContaining(`Nothing was changed: ${TENANT}: ${ENDS}.`),
   ]);
   expect(Date.now() - startedAt).toBeLessThan(15_000);
+  expect(await touched()).toEqual([]);
+}, 60_000);
+
+test('links import refuses each line, and says why', async () => {
+  await run(place, 'links', 'forget', ANN);
+  const [code, text] = await outcome('links', 'import', links);
+  expect([code, plain(text)]).toEqual([1, expect.stringContaining('0 linked, 0 as they were')]);
+  expect(plain(text)).toContain(`line 1: unrecognised: `);
+  expect(plain(text)).toContain(`${TENANT}: ${ENDS}`);
   expect(await touched()).toEqual([]);
 }, 60_000);
 

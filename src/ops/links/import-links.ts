@@ -3,6 +3,7 @@ import type { Actor } from '../../directory/logs/acts.ts';
 import type { Holder } from '../../directory/resources/elsewhere.ts';
 import { fold, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
+import { unrecognisedText } from '../../reconcile/tenant/tenant.ts';
 import { isGone } from '../../sync/calls/failures.ts';
 import type { LinkRow } from './link-rows.ts';
 
@@ -10,9 +11,18 @@ import type { LinkRow } from './link-rows.ts';
  * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such
  * connection, target or resource. `mismatch`: the platform's account or group is another one by name or externalId. `absent`: the
  * platform has no such id. `taken`: another resource is linked to the id. `busy`: a sync is running.
+ * `unrecognised`: the target may be another tenant, whose accounts and groups were not read.
  */
 export type Imported =
-  'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
+  | 'imported'
+  | 'unchanged'
+  | 'unknown'
+  | 'mismatch'
+  | 'absent'
+  | 'taken'
+  | 'busy'
+  | 'unrecognised'
+  | 'invalid';
 
 /** Outcome of a row. `why`: the cause of a refusal, with the names at both sides; undefined: the row is not refused. */
 interface ImportedRow {
@@ -76,6 +86,8 @@ async function importLink(
   });
   const scope = scopes.find((each) => each.connection === connection && each.target.name === target);
   if (!scope) return refused('unknown', 'the settings have no such connection with this target');
+  const unrecognised = await scope.outbox.whyUnrecognised();
+  if (unrecognised) return refused('unrecognised', unrecognisedText(target, unrecognised));
   const ref = await refOfRow(scope, given);
   const record = ref && (await scope.directory.get(kind, parseRef(ref).id));
   if (!record) return refused('unknown', 'no resource, or more than one, has this ref, externalId or name');
