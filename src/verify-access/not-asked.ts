@@ -1,6 +1,6 @@
-// Says why calls of verify-access were not sent within its time limit: the target is paused, fails, or limits the rate. Pure.
+// Says why calls of verify-access were not sent: the target is paused, fails, limits the rate, or may be another tenant. Pure.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
-import { failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { failureAdvice, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { isoTime } from '../support/sources.ts';
 
 /**
@@ -23,6 +23,16 @@ export function heldBackText(target: string, state: BreakerState): string {
   const { pause } = state;
   const end = pause && isKeyRefused(state) ? `; ${pauseWords(pause)}` : '';
   return `waits for ${target}: ${causeOf(target, state)}${end}`;
+}
+
+/** Returns how the calls to a target fail, and what an operator does about it, without full stop; undefined: they do not fail. */
+export function badAnswersText(target: string, state: BreakerState): string | undefined {
+  // `since` is set while the breaker is open or the key is refused. Status 0: no answer.
+  const { open, since = 0, status = 0 } = state;
+  if (!open && !isKeyRefused(state)) return undefined;
+  const failure = { ...state, status };
+  const advice = failureAdvice(target, failure);
+  return `${target} ${failureSinceWords(failure, isoTime(since))}${advice === undefined ? '' : `: ${advice}`}`;
 }
 
 /** Returns why the calls to the target waited. */

@@ -15,6 +15,7 @@ import type { Facts } from './facts.ts';
 import { differencesOf, desiredAccessOf, type DesiredAccess } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { removedTargetReasons } from '../explain/removed-targets.ts';
+import { badAnswersText } from './not-asked.ts';
 import { leftAloneOf } from './left-alone.ts';
 import { surplusGroups } from './surplus-groups.ts';
 import { lastWrites } from './last-write.ts';
@@ -163,6 +164,7 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     desired,
     removedTargets,
     restored,
+    breaker,
   ] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.resourceStatus(person.ref),
@@ -172,6 +174,7 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     desiredAccessOf(scope, person),
     removedTargetReasons(scope, person),
     readRestored(scope.acts),
+    target.serviceBreaker.read(),
   ]);
   const link = await withPresentCondition(outbox, person.ref, storedLink);
   return {
@@ -179,7 +182,9 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     isMarked: mark !== null,
     isBehindHeld: mark?.isBehindHeld === true,
     suspectedDrift,
-    stop,
+    // Bad answers are named first: while they last, no linked account is found.
+    stop:
+      [unrecognised && badAnswersText(target.name, breaker), stop].filter(Boolean).join('; ') || undefined,
     unrecognised,
     removedTargets,
     restored: restored && pushedAt({ person }) < restored.at ? restored : undefined,

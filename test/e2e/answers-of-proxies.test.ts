@@ -65,7 +65,10 @@ test('redirects to a sign-in page answer every call → status, explain, plan an
     `✘ target main: answers every address below ${url} with a redirect (302) to https://login.example. Check targets.main.url, and any proxy before the platform.`,
   );
   // The proxy came with a new address, and no account is read there.
-  expect(verify.text).toContain('not known: main was not read at its new address');
+  expect(verify.text).toMatch(
+    /a change waits to be applied: main answers with redirects .*; no call has succeeded since \S+: check targets\.main\.url, or a proxy; the address of main changed/,
+  );
+  expect(verify.text).toContain(`not known: main was not read at its new address: main ${redirects}`);
   for (const { text } of [status, explain, plan, doctor, verify])
     expect(text).not.toMatch(/SCIM on|administrator|does not have this endpoint|secret/);
 }, 60_000);
@@ -87,5 +90,7 @@ test('a web page with status 200 answers every call → verify-access does not c
   status = 200;
   await noted(200);
   expect((await run('doctor')).text).toContain(`answers every address below ${url} with a web page`);
-  expect((await run('verify-access', ANN)).text).toContain('not known: main was not read at its new address');
+  expect((await run('verify-access', ANN)).text).toContain(
+    'not known: main was not read at its new address: main answers with web pages',
+  );
 }, 60_000);
