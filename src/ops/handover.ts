@@ -5,6 +5,7 @@ import type { HandedItem, Handover, HandoverHead } from '../directory/outbox/han
 import type { Ref } from '../directory/records.ts';
 import { giveBack, type GivenBack } from '../reconcile/handover/give-back.ts';
 import { underRunLock } from '../reconcile/apply/run-lock.ts';
+import { unrecognisedText } from '../reconcile/tenant/tenant.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isoTime } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -101,12 +102,27 @@ export async function findHandovers(
   return { isKnown: resources.length > 0, found };
 }
 
-/** Takes a handover back, between reconcile runs. The audit log has the order before anything is moved. @param id of the order */
+/**
+ * Takes a handover back, between reconcile runs. The audit log has the order before anything is moved. Nothing is moved at a target
+ * that may be another tenant. @param id of the order
+ */
 export async function undoHandover(
   { scope, handover }: UndoableHandover,
   { actor, signal, logger, id }: { actor: Actor; signal: AbortSignal; logger: Logger; id: string },
 ): Promise<UndoneHandover> {
   const { connection, target, ref, name, counts } = handover;
+  // At another tenant the ids of the folder and of the items may lead to the work of somebody else.
+  const unrecognised = await scope.outbox.whyUnrecognised();
+  if (unrecognised)
+    return {
+      connection,
+      target,
+      ref,
+      name,
+      returned: 0,
+      left: 0,
+      problem: unrecognisedText(target, unrecognised),
+    };
   await scope.acts.record({ act: 'undoHandover', ...actor, target, subject: ref, count: counts.moved ?? 0 });
   const back = await underRunLock(scope, signal, (lockSignal) =>
     giveBack(scope, ref, { signal: lockSignal, logger, request: `handover:${id}` }, actor.by),

@@ -1,6 +1,8 @@
 // Tests that the work of closed accounts is moved to the handover folder, and comes back.
 import '../support/load-modules.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { createCommands } from '../support/command.ts';
+import { createPlatformView } from '../support/platform-view.ts';
 import { createScenario } from '../support/scenario.ts';
 import { handoverSettings, openWorkspace, ownedBy, placeOf } from '../support/workspace.ts';
 
@@ -54,6 +56,27 @@ test('plan and explain list the items with owner, time and destination folder, a
   expect((await commands.run('plan')).code).toBe(0);
   const again = await commands.run('reconcile', '--yes');
   expect(again.text).not.toContain('handed over');
+});
+
+test('the address in the settings leads to another platform → handover undo reads and moves nothing there, and the work stays handed over', async ({
+  bridge,
+  commands,
+}) => {
+  const other = await startSandbox();
+  const { platformUrl: url, controlUrl, fixtures } = other.ready;
+  const settings = { deployment: 1, folder: 'Team', afterDays: 0 };
+  const moved = createCommands(handoverSettings(bridge, settings, { url, token: fixtures.apiKeys.admin }));
+  const { code, text } = await moved.run('handover', 'undo', 'ann@acme.example', '--yes');
+  expect([code, text]).toEqual([
+    1,
+    expect.stringContaining(
+      'Not complete at main: main was not read at its new address: the address of main changed',
+    ),
+  ]);
+  expect(await createPlatformView(controlUrl).requests()).toEqual([]);
+  expect((await commands.run('handover', 'list', '--json')).json[0]).toMatchObject({ state: 'moved' });
+  moved.remove();
+  await other.stop();
 });
 
 test('handover undo asks for confirmation, moves all items back and leaves an audit entry, and the next run moves nothing', async ({
