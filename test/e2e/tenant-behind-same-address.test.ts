@@ -1,6 +1,6 @@
 // Tests commands while DNS or a proxy leads the unchanged address of a target to a platform that has other people's accounts under
-// the ids of the links, and a reconcile has put the target on hold for it: nothing is written there, and nothing that is there counts
-// as a state of the linked accounts.
+// the ids of the links, and a reconcile has put the target on hold for it: nothing is written there, and nothing that is there
+// counts as a state of the linked accounts.
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';

@@ -4,8 +4,8 @@ import { createOperatorHold, isTenantHold, type Hold } from '../guard/operator-h
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
- * Why nothing at a target may count as a state of the linked accounts: an id of a link may lead to somebody else there. `address`: the
- * settings name an address at which no linked account was found yet. `tenant`: a reconcile holds the target as another tenant.
+ * Why nothing at a target may count as a state of the linked accounts: an id of a link may lead to somebody else there. `address`:
+ * the settings name an address at which no linked account was found yet. `tenant`: a reconcile holds the target as another tenant.
  */
 export type Unrecognised = 'address' | 'tenant';
 
