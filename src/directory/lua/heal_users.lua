@@ -1,15 +1,15 @@
 -- Adds new users to the groups that wait for them, and emits the events of these users. A reference is a member value that a
 -- group got before its user was stored (references.lua).
--- NEEDS keys (key, p), entries (SHARED), events (emit_event), named_groups (named_groups_of), records (parse), references (heal)
+-- NEEDS keys (key, p), entries (LOOKUPS), events (emit_event), named_groups (named_groups_of), records (parse), references (heal)
 
 -- Returns the keys of references to the user in `p`. `indexes`: columns of ARGV, one for each index (index_columns.lua), in which each
 -- value is followed by the ids of its users, joined by commas.
 local function reference_keys_of_user(indexes)
   local names = {}
   for _, index in ipairs(indexes) do
-    -- A shared externalId identifies no user.
-    local is_shared = index.family == SHARED
-    for from = index.first, is_shared and 0 or index.last, 2 do
+    -- An email address or a shared externalId identifies no user (references.lua).
+    local last = LOOKUPS[index.family] and 0 or index.last
+    for from = index.first, last, 2 do
       local ids = ',' .. ARGV[from + 1] .. ','
       local is_of_user = string.find(ids, ',' .. p.id .. ',', 1, true)
       if is_of_user then names[#names + 1] = key('references', ARGV[from]) end

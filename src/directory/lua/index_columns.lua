@@ -1,7 +1,7 @@
 -- Reads the index entries of new users, and finds the values that other users have. The entries are in columns, one for each
 -- family of entries.lua: a value, the id of its user, the next value, and so on. In a family of LOOKUPS several users may have the
 -- value, so their ids are joined by commas.
--- NEEDS keys (key), entries (FAMILIES, LOOKUPS, SHARED), spread (call_with, with_room)
+-- NEEDS keys (key), entries (FAMILIES, LOOKUPS), spread (call_with, with_room)
 
 -- Reply of a refused batch: 'refused', then id and reason of each refused user; and the ids that it contains.
 local refusals, is_refused = { 'refused' }, {}
@@ -17,7 +17,7 @@ end
 -- Refuses users whose unique values are taken, and adds the holders of shared values to the ids in ARGV. `columns`: 'family
 -- number of values' of each column, with the short names of entries.lua; `at`: position of the first column in ARGV. Returns
 -- three values: { family, first, last position } of each column; keys of references that may wait for these users; and the number
--- of these keys. No reference waits for a shared externalId, because it identifies no user.
+-- of these keys. No reference waits for a value of LOOKUPS, because it identifies no user.
 local function read_columns(columns, at)
   local indexes, references, awaited = {}, with_room(), 0
   for short, digits in string.gmatch(columns, '(%S+) (%d+)') do
@@ -26,7 +26,7 @@ local function read_columns(columns, at)
     for index = 1, size do
       local value = ARGV[at + 2 * index - 2]
       values[index] = value
-      if family ~= SHARED then
+      if not LOOKUPS[family] then
         awaited = awaited + 1
         references[awaited] = key('references', value)
       end

@@ -1,7 +1,7 @@
 -- Keeps member values that arrived before their user, or that name a group. `unresolved:<group>` has each value with its folded
 -- form (NFC, lower case). `references:<value>` has 'group value' for the value and for its folded form, so that a new user
 -- finds the groups that wait for it by its names.
--- NEEDS keys (EDIT, key), entries (SHARED), group_versions (raise_version), marks (mark), memberships (join_groups)
+-- NEEDS keys (EDIT, key), entries (family_of, LOOKUPS), group_versions (raise_version), marks (mark), memberships (join_groups)
 -- NEEDS spread (any_exists)
 
 -- Stores a member value without a user, under the value itself and under its folded form. Returns whether it is new.
@@ -22,12 +22,12 @@ local function remove_unresolved(group, value)
   return true
 end
 
--- Returns the keys of references that wait for a user with these index entries. A shared externalId identifies no user.
+-- Returns the keys of references that wait for a user with these index entries. An email address or a shared externalId identifies
+-- no user, here as in resolve.lua.
 local function references_to(entries)
   local names = {}
   for _, entry in ipairs(entries) do
-    local family, value = unpack(entry)
-    if family ~= SHARED then names[#names + 1] = key('references', value) end
+    if not LOOKUPS[family_of(entry)] then names[#names + 1] = key('references', entry[2]) end
   end
   return names
 end

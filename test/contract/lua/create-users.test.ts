@@ -94,7 +94,7 @@ test('a repeated create of a deleted user keeps the deactivation priority of its
 test('a user with 9,001 e-mail addresses, more than Lua can unpack in one call, is stored, changed, and found by each address', async () => {
   const store = await open();
   const emails = Array.from({ length: 9001 }, (_, index) => ({ value: `a${index}@x.com` }));
-  await store.putGroup(idOf('team'), 'Team', [add('a9000@x.com')]);
+  await store.putGroup(idOf('team'), 'Team', [add('many')]);
   const [many] = await Promise.all([
     create(store, 'many', { userName: 'many', emails }),
     create(store, 'few', { userName: 'few', emails: emails.slice(4000, 4001) }),

@@ -174,6 +174,22 @@ describe('members whose user does not exist yet', () => {
     await expect(store.membersOf(G)).resolves.toEqual([LATE]);
   });
 
+  it.each(['before', 'after'])(
+    'a member value that is only an email address names no user, whether the user with the address comes %s the group or gets it later',
+    async (order) => {
+      const withMail = { userName: 'late', emails: [{ value: 'mail@x.com' }] };
+      if (order === 'before') await store.putUser(LATE, withMail);
+      await store.putGroup(G, 'Sales', [add('mail@x.com')]);
+      if (order === 'after') await store.putUser(LATE, withMail);
+      await store.putUser(LATE, { userName: 'late' });
+      await store.putUser(LATE, withMail);
+      await expect(store.state.directory.membersOf(G)).resolves.toEqual({
+        users: [],
+        unresolved: ['mail@x.com'],
+      });
+    },
+  );
+
   it('a new user joins every group with a reference to it exactly once', async () => {
     const groups = ['g1', 'g2', 'g3'].map(idOf);
     for (const group of groups) await store.putGroup(group, group, [add('L-1', 'late@x.com')]);
