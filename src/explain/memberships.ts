@@ -252,7 +252,7 @@ const withoutDecision = (group: Link): Link =>
   /^(Held|Rejected)$/.test(group.condition?.reason ?? '') && !wasBehindHold(group) ? {} : group;
 
 /** Reasons of conditions whose sync is retried by itself. */
-const PASSING = new Set(['NotApplied', 'NameTaken', 'PlatformFailed']);
+const PASSING = new Set(['NotApplied', 'NameTaken']);
 
 /**
  * Returns the cause of a membership that waits because the other resource has a condition; empty without a condition.

@@ -77,3 +77,40 @@ test('the owner of the platform key stays the same, or cannot be read → no rec
   expect(await isActive()).toBe(true);
   expect((await run('exceptions', '--json')).json).toMatchObject([{ reason: 'Protected', name: ANN }]);
 }, 60_000);
+
+test('the owner of the platform key cannot be read → plan, explain and reconcile say why the group of an unmanaged member, who may be the owner, is not compared', async () => {
+  place = await openPlace({
+    target: { groups: { members: 'authoritative' } },
+    before: (platform) =>
+      platform.control('POST', '/fixtures', { users: [{ userName: 'visitor@acme.example' }] }),
+  });
+  front = await startFront();
+  front.platformUrl = place.sandbox.ready.platformUrl;
+  const ann = await place.idp.createUser(ANN);
+  await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  const crew = await place.platform.group('crew');
+  const visitor = await place.platform.user('visitor@acme.example');
+  await fetch(`${place.sandbox.ready.platformUrl}/api/scim/v2/Groups/${crew?.scimId}`, {
+    method: 'PATCH',
+    headers: {
+      authorization: `Bearer ${place.sandbox.ready.fixtures.apiKeys.admin}`,
+      'content-type': 'application/scim+json',
+    },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'members', value: [{ value: visitor?.scimId }] }],
+    }),
+  });
+  front.answer = (_, url) => (url.endsWith('/users/me') ? { status: 500, body: '{}' } : undefined);
+  await place.change(({ targets: { main } }) => {
+    main.url = front.url;
+  });
+  const words = (answer: { text: string }) => answer.text.replaceAll(/\s+/g, ' ');
+  const planned = await run('plan', '--full');
+  expect(words(planned)).toContain('1 resource could not be read');
+  expect(words(planned)).toMatch(/crew \(Group:\w+\): GET \/api\/v1\/users\/me answered 500/);
+  expect(planned.text).not.toContain('visitor@acme.example');
+  expect(words(await run('explain', 'crew'))).toContain('GET /api/v1/users/me answered 500');
+  expect(words(await run('reconcile', '--full', '--yes'))).toContain('1 resource could not be read (crew)');
+}, 60_000);

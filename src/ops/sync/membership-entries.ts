@@ -152,7 +152,7 @@ async function foreignRemovals(
     const platformId = unmanagedId(user);
     return { ref: null, platformId, name: names.get(user) ?? platformId };
   });
-  const readMembers = accounts.flat();
+  const readMembers = accounts.flatMap((members) => (members === 'unknown' ? [] : members));
   return [...readMembers, ...unreadMembers].map((member, index) => ({
     ...MEMBER_REMOVED,
     kind: 'Group',

@@ -133,8 +133,11 @@ export async function asking<T>(
   return answerOf(scan, call);
 }
 
-/** Runs reads of the platform as `asking`, but does not count them: `FindConsoleAccounts` counts its own. */
-async function answerOf<T>(
+/**
+ * Runs reads of the platform as `asking`, but does not count them: `FindConsoleAccounts` counts its own, and the catalogue keeps its
+ * answers.
+ */
+export async function answerOf<T>(
   scan: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'absent' | 'unknown'> {

@@ -114,6 +114,8 @@ async function verifyGroup(
   if (toBeAdopted === 'unknown') return undefined;
   const adopted = link.adopting ? present : toBeAdopted;
   const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;
+  const surplusThere = present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs });
+  if (differing === 'unknown' || surplusThere === 'unknown') return undefined;
   // Without a read group no removal is looked for, so its empty id is never used.
   const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
@@ -136,7 +138,7 @@ async function verifyGroup(
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     unsent: new Set(await outbox.unsentMembers(id)),
-    surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
+    surplusThere,
     pending: pendingWrites(made, { adopted, signs, policy: target.policy.policy }),
   };
   return {
@@ -186,17 +188,18 @@ function pendingWrites(
 
 /**
  * Returns the members of a group that is to be adopted whom the source does not have. An account with the name of a member at the
- * source that has no account yet is left out: that member's sync adopts the account.
+ * source that has no account yet is left out: that member's sync adopts the account. `unknown`: the platform could not be read.
  */
 async function surplusOf(
   scan: ScanResult,
   id: string,
   { adopted, signs }: { adopted: WireGroup | undefined; signs: Map<string, string> },
-): Promise<Member[]> {
+): Promise<Member[] | 'unknown'> {
   if (!adopted) return [];
   const sourceMembers = await scan.scope.drifts.membersOf(id);
-  const { surplus } = await compareMembers(scan, adopted, sourceMembers, signs);
-  if (surplus.length === 0) return [];
+  const differing = await compareMembers(scan, adopted, sourceMembers, signs);
+  if (differing === 'unknown') return 'unknown';
+  if (differing.surplus.length === 0) return [];
   const unlinked = sourceMembers.flatMap(({ user, link }) =>
     link.id === undefined ? [{ ref: refOf('User', user) }] : [],
   );
@@ -204,5 +207,5 @@ async function surplusOf(
   const names = new Set(
     wanted.flatMap(({ inScope, core }) => (inScope ? [fold(String(core.userName))] : [])),
   );
-  return surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
+  return differing.surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
 }

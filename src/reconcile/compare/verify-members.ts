@@ -11,7 +11,7 @@ import { namesGroup } from '../../sync/diff.ts';
 import { awaitsDecision } from './done-changes.ts';
 import { isProtected } from '../entry.ts';
 import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
-import { asking } from './platform-reads.ts';
+import { answerOf, asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';
 
 /** Number of accounts that are read at the same time for one group. */
@@ -229,6 +229,7 @@ export async function findMadeChanges(
 
 /**
  * Returns missing and surplus members without pending and protected ones. A member that the platform shows without a name has ''.
+ * `unknown`: a member may be the owner of the API key, whom the platform did not tell.
  * @param sourceMembers the members at the source with their links
  * @param signs pending memberships: user id, or `@<platform id>` of an unmanaged member, to sign
  */
@@ -237,7 +238,7 @@ export async function compareMembers(
   group: WireGroup,
   sourceMembers: { user: string; link: Link }[],
   signs: Map<string, string>,
-): Promise<MemberDifferences> {
+): Promise<MemberDifferences | 'unknown'> {
   const present = new Map((group.members ?? []).map((member) => [member.value, member.display ?? '']));
   const expected = new Set<string>();
   const missing: Member[] = [];
@@ -261,7 +262,7 @@ export async function compareMembers(
   const surplus = await mapBounded(
     unexpected,
     CONCURRENT_READS,
-    async ([platformId, display], index): Promise<Member[]> => {
+    async ([platformId, display], index): Promise<Member[] | 'unknown'> => {
       const holder = holders[index];
       if (!holder) return unmanagedMember(scan, platformId, display);
       const link = parseLink(holder.text);
@@ -270,23 +271,28 @@ export async function compareMembers(
       return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
     },
   );
+  if (surplus.includes('unknown')) return 'unknown';
   const isMissing = (_: Member, index: number): boolean => {
     const account = accounts[index];
     return typeof account !== 'object' || !namesGroup(account, group.id);
   };
   const gone = missing.filter((_, index) => accounts[index] === 'absent').map(({ ref }) => ref);
-  return { missing: missing.filter(isMissing), gone: new Set(gone), surplus: surplus.flat() };
+  return {
+    missing: missing.filter(isMissing),
+    gone: new Set(gone),
+    surplus: surplus.flatMap((members) => (members === 'unknown' ? [] : members)),
+  };
 }
 
 /**
  * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
- * read.
+ * read. `unknown`: the owner of the key cannot be read.
  */
 export async function unmanagedMember(
   scan: ScanResult,
   platformId: string,
   display: string,
-): Promise<Member[]> {
+): Promise<Member[] | 'unknown'> {
   const { target } = scan.scope;
   // Under `owned` nothing is removed, so the account is not read.
   if (target.policy.groups.members === 'owned') return [{ ref: null, platformId, name: display }];
@@ -296,7 +302,8 @@ export async function unmanagedMember(
       ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
       : { userName: listed };
   if (account === 'absent' || account === 'unknown') return [];
-  const owner = await target.catalogue.keyOwner(scan.signal);
+  const owner = await answerOf(scan, (signal) => target.catalogue.keyOwner(signal));
+  if (owner === 'absent' || owner === 'unknown') return 'unknown';
   const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
   return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
 }

@@ -295,7 +295,7 @@ function costLines({ cost: { calls, values, members, durationMs }, proof }: Plan
   ];
   if (values.of > values.read)
     lines.push(
-      `Truth values and lists were read of ${values.read} of ${counted(values.of, 'user')}: --full reads all of them, one call each, two for a person without a stored value.`,
+      `Truth values and lists were read of ${values.read} of ${counted(values.of, 'user')}: --full reads all of them, one call each.`,
     );
   return lines;
 }
