@@ -33,15 +33,19 @@ export function defaultNotes(
     .map(([name, value]) => defaultText(name, value));
 }
 
-/** Lifetime of a data token; longer than the default time limit of a check. */
-const LIFETIME_SECONDS = 300;
-
-/** Returns a data token (JWT, HS256) signed with the deployment's API secret (contract 1.1, 5.6). */
-export function signDataToken(secret: string, context: SecurityContext, nowMs: number): Promise<string> {
+/**
+ * Returns a data token (JWT, HS256) signed with the deployment's API secret (contract 1.1, 5.6).
+ * @param lifetimeSeconds from `nowMs` on; a query is polled with the same token until it ends
+ */
+export function signDataToken(
+  secret: string,
+  context: SecurityContext,
+  { nowMs, lifetimeSeconds }: { nowMs: number; lifetimeSeconds: number },
+): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
   return new SignJWT({ ...context })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + LIFETIME_SECONDS)
+    .setExpirationTime(issuedAt + lifetimeSeconds)
     .sign(new TextEncoder().encode(secret));
 }

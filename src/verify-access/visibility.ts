@@ -60,8 +60,10 @@ export interface DataDeps {
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
-/** Lifetime of the meta-sync token; every tenant allows up to an hour (contract 4.3). */
-const META_TOKEN_SECONDS = 300;
+/** Time that a token lives beyond the time limit of the check, because the clocks of both sides may differ. */
+const TOKEN_MARGIN_SECONDS = 300;
+/** Longest lifetime of a meta-sync token that every tenant allows (contract 4.3). */
+const LONGEST_META_TOKEN_SECONDS = 3600;
 /** Largest number of rows of a query that has no limit of its own. */
 const MOST_ROWS = 100;
 
@@ -91,7 +93,9 @@ export async function lookThrough(
       `Environment ${environment.name} shows no address of its data API: name it with --data-url.`,
     );
   const at = { deploymentId: deployment.id, environmentId: environment.id };
-  const input = { securityContext: { ...securityContext }, expiresInSeconds: META_TOKEN_SECONDS };
+  const lifetimeSeconds = Math.ceil(timeoutMs / 1000) + TOKEN_MARGIN_SECONDS;
+  const expiresInSeconds = Math.min(lifetimeSeconds, LONGEST_META_TOKEN_SECONDS);
+  const input = { securityContext: { ...securityContext }, expiresInSeconds };
   const { token } = await platform.environments.createMetaToken(at, input, call);
   const clientWith = (credential: string): CoreDataClient =>
     createCoreDataClient({ ...wire, clock, url: baseOf(url), token: credential, queryTimeoutMs: timeoutMs });
@@ -105,7 +109,7 @@ export async function lookThrough(
   const forQuery =
     secret === undefined
       ? forEntities
-      : clientWith(await signDataToken(secret, securityContext, clock.now()));
+      : clientWith(await signDataToken(secret, securityContext, { nowMs: clock.now(), lifetimeSeconds }));
 
   async function readModel(): Promise<ModelEntity[] | FailedQuery> {
     try {

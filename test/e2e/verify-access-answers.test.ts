@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
+import { decodeJwt } from 'jose';
 import { runCli } from '../../src/cli/index.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
@@ -31,6 +32,8 @@ let server: Server;
 let answer: Answer = {};
 let meta: Answer = { body: META };
 let dataUrl: string;
+/** Last segment of the path → the token of the last request to it. */
+const tokens = new Map<string, string>();
 
 beforeAll(async () => {
   bridge = await buildBridge();
@@ -47,6 +50,7 @@ beforeAll(async () => {
   await bridge.idp.createGroup('analysts', [ada]);
   await eventually('nothing is left to apply', async () => (await targetHealth(bridge)).dirty === 0);
   server = createServer((request, response) => {
+    tokens.set(request.url?.split('/').at(-1) ?? '', request.headers.authorization ?? '');
     const { status = 200, body, text, hangs, drops } = request.url?.endsWith('/v1/meta') ? meta : answer;
     if (drops) request.socket.destroy();
     if (hangs || drops) return;
@@ -215,6 +219,22 @@ test('a malformed filter of the query is reported as refused, one of a policy as
     [2, 'refused'],
     [2, 'attributeMissing'],
   ]);
+});
+
+test('the tokens of the query and of the entities live longer than --timeout, up to an hour for the entities', async () => {
+  answer = { body: { data: [{ 'orders.count': '3' }] } };
+  const lifetimes = async (seconds: number): Promise<number[]> => {
+    const { code } = await verify(['--query', QUERY, '--json', '--timeout', String(seconds)]);
+    expect(code).toBe(0);
+    return ['load', 'meta'].map((path) => {
+      const { iat = 0, exp = 0 } = decodeJwt(tokens.get(path) ?? '');
+      return exp - iat;
+    });
+  };
+  for (const lifetime of await lifetimes(1800)) expect(lifetime).toBeGreaterThan(1800);
+  const [query, entities] = await lifetimes(3600);
+  expect(query).toBeGreaterThan(3600);
+  expect(entities).toBe(3600);
 });
 
 test('verify-access shows the rows of the query although the list of entities failed', async () => {
