@@ -112,12 +112,12 @@ export function createAttempt(
         if (!signal?.aborted) throw fault;
       }
       throwIfAborted(signal);
+      const credential = options.authorize(request.family);
+      const fetched = credential instanceof Promise ? await credential : credential;
+      throwIfAborted(signal);
+      // The span opens last: the caller reports the end of a call only after `ready` has returned.
       started = performance.now();
       span = trace?.(request.method, request.route);
-      const credential = options.authorize(request.family);
-      if (!(credential instanceof Promise)) return headersOf(request, call, credential, span?.traceparent);
-      const fetched = await credential;
-      throwIfAborted(signal);
       return headersOf(request, call, fetched, span?.traceparent);
     },
     report(status, fault) {
