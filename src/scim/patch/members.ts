@@ -15,6 +15,9 @@ function memberValue(raw: unknown, profile: Profile | undefined): string {
   const value = isObject(raw) ? identifierIn(raw) : raw;
   if (!isObject(raw) && profile && !profile.allows('bare-member'))
     throw invalidValue('A member must be an object.');
+  const isByReference = isObject(raw) && value !== undefined && member(raw, 'value') === undefined;
+  if (isByReference && profile && !profile.allows('reference-for-value'))
+    throw invalidValue('A member needs "value": its "$ref" alone is not accepted.');
   if (typeof value === 'string' && value.trim() !== '') return value;
   if (typeof value === 'number') return String(value);
   throw invalidValue('Attribute "members.value" is missing in a member.');
@@ -28,7 +31,8 @@ function identifierIn(raw: Record<string, unknown>): unknown {
 
 /**
  * Returns the distinct identifiers of a members list.
- * @throws 400 invalidValue for a member with neither a usable `value` nor `$ref`, and for bare text that the profile refuses
+ * @throws 400 invalidValue for a member with neither a usable `value` nor `$ref`, and for bare text or `$ref` alone that the profile
+ *   refuses
  */
 function memberValues(raw: unknown, profile?: Profile): string[] {
   if (raw === null || raw === undefined) return [];
@@ -39,8 +43,9 @@ function memberValues(raw: unknown, profile?: Profile): string[] {
 
 /**
  * Returns the distinct identifiers of the members in a POST or PUT body, in order; undefined without a `members` key.
- * @param profile decides whether bare text is accepted as a member; undefined: bare text is accepted
- * @throws 400 invalidValue for a member with neither a usable `value` nor `$ref`, and for bare text that the profile refuses
+ * @param profile decides whether bare text and `$ref` alone are accepted as a member; undefined: they are
+ * @throws 400 invalidValue for a member with neither a usable `value` nor `$ref`, and for bare text or `$ref` alone that the profile
+ *   refuses
  */
 export function membersOf(body: unknown, profile?: Profile): string[] | undefined {
   if (!isObject(body)) return undefined;

@@ -78,3 +78,18 @@ test('PATCH replace of a missing member answers 400 noTarget and changes nothing
   expect((await replace(user)).status).toBe(204);
   expect((await scim.get(`/Groups/${group.id}`)).body.members).toMatchObject([{ value: other }]);
 });
+
+test('a member with `$ref` and without `value` is 400 invalidValue, and the group stays (RFC 7643 §4.2)', async () => {
+  const { id: other } = await scim.user('by-reference@x.example');
+  const group = await scim.group('referenced', [user]);
+  const members = [{ $ref: `https://idp.example/scim/v2/Users/${other}` }];
+  const body = { schemas: [GROUP], displayName: 'new', members };
+  for (const answer of [
+    await scim.post('/Groups', body),
+    await scim.put(`/Groups/${group.id}`, body),
+    await scim.patch(`/Groups/${group.id}`, { op: 'add', path: 'members', value: members }),
+    await scim.patch(`/Groups/${group.id}`, { op: 'add', value: { members } }),
+  ])
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
+});

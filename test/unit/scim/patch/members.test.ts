@@ -5,6 +5,7 @@ import {
   evaluateFilter,
   membersOf,
   parsePatch,
+  profileOf,
   splitMembers,
   type PatchMemberStep,
   type Resource,
@@ -100,6 +101,20 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(parse({ op: 'remove', path: 'members', value: [{ value: '9' }] })).toBe('400 invalidValue');
     expect(parse({ op: 'remove', path: 'members[value eq "9"]' })).toBe('accepted');
     expect(parse({ op: 'remove', path: 'members' })).toBe('accepted');
+  });
+
+  test('a member with $ref alone counts as one reference-for-value, and one with value and $ref counts as no deviation', () => {
+    const counted = (value: object) => {
+      const names: string[] = [];
+      const profile = profileOf('auto', (name) => names.push(name));
+      parsePatch(groupType, patchOp({ op: 'add', path: 'members', value: [value] }), profile);
+      membersOf({ members: [value] }, profile);
+      return names;
+    };
+    const $ref = 'https://h/scim/v2/Users/9';
+    expect(counted({ $ref })).toEqual(['reference-for-value', 'reference-for-value']);
+    expect(counted({ $ref, value: '9' })).toEqual([]);
+    expect(counted({ $ref: null, value: '9' })).toEqual([]);
   });
 });
 
