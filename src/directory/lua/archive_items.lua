@@ -36,13 +36,19 @@ local function load_sign(user, sign)
   return true
 end
 
+-- Time for which a restored choice is kept. Only a decision that the backup caught half done needs it (guard_move.lua); all others
+-- are of first approvals, which no backup has, or of selections that ended without a decision.
+local CHOICE_MS = 24 * 3600 * 1000
+
 -- Stores an item of a key that is restored as it was. `p.key`: the key without the key base; `p.type`: its Redis type.
 -- `item`: text of a string, member of a set, element of a list, [field, value], [member, score], or [entry id, fields].
 local function load_plain(item)
   local name = key(p.key)
   if p.type == 'string' then redis.call('SET', name, item)
   elseif p.type == 'set' then redis.call('SADD', name, item)
-  elseif p.type == 'list' then redis.call('RPUSH', name, item)
+  elseif p.type == 'list' then
+    redis.call('RPUSH', name, item)
+    if string.find(p.key, '^guardChoice:') then redis.call('PEXPIRE', name, CHOICE_MS) end
   else
     local first, second = unpack(item)
     if p.type == 'hash' then redis.call('HSET', name, first, second)

@@ -1,9 +1,27 @@
 // Tests the scripts that store decisions about held changes: approvals, rejections, expiry and interrupted decisions (ADR 0011).
+import type { ArchiveLine } from '../../../src/directory/archive/archive.ts';
 import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
 import { deactivations, guard, HOUR, passTime, range, useGuardRig, user } from './guard-rig.ts';
 import { add, drop, idOf } from './rig.ts';
 
 const rig = useGuardRig();
+
+/** Backs the connection up, deletes its data, and restores the backup. */
+async function restore(): Promise<void> {
+  const { archive } = rig.store.state;
+  const lines: ArchiveLine[] = [];
+  for await (const line of archive.dump()) lines.push(line);
+  await archive.clear({ tokens: true });
+  for (const line of lines) await archive.load(line);
+  await archive.finish();
+}
+
+/** Returns the stored lists of chosen changes; -1: such a list does not expire. */
+async function choices(): Promise<{ expiresInMs: number }[]> {
+  const { redis, keys } = rig.store;
+  const names = (await rig.store.families()).filter((key) => key.includes('guardChoice'));
+  return Promise.all(names.map(async (name) => ({ expiresInMs: await redis.pttl(keys.base + name) })));
+}
 
 it('an approval covers exactly the changes listed under its id, and none held later', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
@@ -98,6 +116,28 @@ describe('a decision whose process ends between two portions', () => {
     await expect(rig.heldRefs()).resolves.toHaveLength(MANY + 1 - 400);
     expect((await rig.store.families()).filter((key) => /guardChoice|guardDeciding/.test(key))).toEqual([]);
   });
+
+  it('a backup of an interrupted rejection of a part is restored → the rest of that part is rejected', async () => {
+    await halfDecided('reject', (page) => page.slice(0, 400));
+    await restore();
+    const [choice] = await choices();
+    expect(choice?.expiresInMs).toBeGreaterThan(HOUR);
+    await expect(rig.heldRefs()).resolves.toHaveLength(MANY + 1 - 400);
+    await expect(choices()).resolves.toEqual([]);
+  });
+});
+
+it('a backup with the first approval of a part is restored → the chosen changes do not stay in Redis for good', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  const id = (await rig.guardStore.open())?.id ?? '';
+  const approver = { by: 'anna', identity: 'anna' };
+  const choose = (page: Destruction[]) => page.slice(0, 1);
+  await expect(rig.guardStore.decide('approve', id, 'anna', { approver, choose })).resolves.toMatchObject({
+    kind: 'noted',
+  });
+  await restore();
+  await expect(choices()).resolves.toEqual([{ expiresInMs: expect.any(Number) }]);
+  for (const { expiresInMs } of await choices()) expect(expiresInMs).toBeGreaterThan(0);
 });
 
 it('a decision marks its resources for a sync, deactivations with their own priority', async () => {
