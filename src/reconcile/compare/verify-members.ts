@@ -296,14 +296,14 @@ export async function unmanagedMember(
   const { target } = scan.scope;
   // Under `owned` nothing is removed, so the account is not read.
   if (target.policy.groups.members === 'owned') return [{ ref: null, platformId, name: display }];
+  const owner = await answerOf(scan, (signal) => target.catalogue.keyOwner(signal));
+  if (owner === 'absent' || owner === 'unknown') return 'unknown';
   const listed = (await scan.unmanagedAccounts)?.get(platformId);
   const account =
     listed === undefined
       ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
       : { userName: listed };
   if (account === 'absent' || account === 'unknown') return [];
-  const owner = await answerOf(scan, (signal) => target.catalogue.keyOwner(signal));
-  if (owner === 'absent' || owner === 'unknown') return 'unknown';
   const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
   return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
 }

@@ -93,7 +93,7 @@ async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Le
   if (await isHeldByMember(context, platformId)) return undefined;
   try {
     const account = await target.client.users.get(platformId, call);
-    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();
+    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === fold(account.userName);
     if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
     await outbox.unmanagedNames.note(user, account.userName, clock.now());
     return { user, platformId, isOpen: account.active !== false };

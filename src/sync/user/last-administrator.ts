@@ -37,7 +37,7 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
   const hurried = { ...context.call, timeoutMs: CHECK_TIMEOUT_MS };
   const isKnown = isKnownAdministrator(context);
   try {
-    if (await catalogue.isOwnedByAdministrator(hurried)) return 'replaceable';
+    if (await catalogue.isOwnedByAdministrator()) return 'replaceable';
     const leaving = await leavers(context);
     if (administrators.remainsWithout(leaving)) return 'replaceable';
     if (administrators.isSilent() && !isKnown) return 'unknown';

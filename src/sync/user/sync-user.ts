@@ -31,8 +31,6 @@ import { removal } from '../names/succession.ts';
 import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
 import { depart } from './depart-user.ts';
 
-/** Longest time that a sync waits for the owner of the API key, unless it is to adopt or create an account. */
-const OWNER_TIMEOUT_MS = 2000;
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
 
@@ -44,7 +42,7 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   // The key's owner must be known before an account is adopted or created. A linked account does not wait for a platform that
   // fails to tell the owner: the person may have left.
   if (record && link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
-  else await target.catalogue.seeKeyOwner({ ...context.call, timeoutMs: OWNER_TIMEOUT_MS });
+  else await target.catalogue.seeKeyOwner();
   if (!record) {
     if (isRecordLost(work)) return recordLost(context);
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));

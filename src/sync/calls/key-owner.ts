@@ -1,0 +1,161 @@
+// Learns to which account the API key of a target belongs. The bridge never changes that account, because it could lock itself out.
+// All syncs and comparisons of a process share one read, which lasts on when one of them stops waiting.
+import type { PlatformClient } from '../../platform/client.ts';
+import { EndpointAbsent, PlatformAborted, PlatformResponse } from '../../platform/errors.ts';
+import type { ConsoleUser } from '../../platform/wire.ts';
+import { fold } from '../../directory/records.ts';
+import type { Clock } from '../../support/sources.ts';
+import { timeLimit } from '../../support/time-limit.ts';
+import { settledWithin } from '../../support/within.ts';
+
+export interface KeyOwner {
+  /**
+   * Returns the folded userName of the API key's owner, and waits for the platform if it is not known yet. Undefined: the key has no
+   * owner, or the tenant does not tell it.
+   * @throws PlatformError while the owner cannot be read, PlatformAborted when the signal aborts; the error of Redis
+   */
+  keyOwner(signal: AbortSignal): Promise<string | undefined>;
+  /** Gives the platform a moment (SEEN_WITHIN_MS) to tell the key's owner, unless it is known or a read has just failed. */
+  seeKeyOwner(): Promise<void>;
+  /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
+  knownKeyOwner(): string | undefined;
+  /** Returns whether the API key belongs to an active administrator; waits as `seeKeyOwner`, and returns false when unknown. */
+  isOwnedByAdministrator(): Promise<boolean>;
+}
+
+/** One read of the owner, for all who wait for it. */
+interface OwnerRead {
+  /** The key whose owner is read. */
+  key: string;
+  startedAt: number;
+  /** Undefined: the key has no owner. Rejects when the read fails. */
+  account: Promise<ConsoleUser | undefined>;
+  state: 'open' | 'told' | 'absent' | 'failed';
+  /** Time of the end. */
+  endedAt: number;
+  /** Number of callers who wait for it; Infinity once it is to go on by itself. */
+  waiting: number;
+  /** Ends the read when no caller waits any more. */
+  abandoned: AbortController;
+}
+
+/** Lifetime of the answer that the key has no owner. */
+const KEEP_ABSENT_MS = 600_000;
+/** Longest time for which `seeKeyOwner` waits, counted from the start of the read, so that a silent platform stops nobody twice. */
+const SEEN_WITHIN_MS = 2000;
+/** Time after a failed read for which `seeKeyOwner` does not read again. */
+const SEE_AGAIN_MS = 30_000;
+/** Time after a failed read for which `keyOwner` throws its error again: a comparison asks once for each unmanaged member. */
+const READ_AGAIN_MS = 1000;
+/** Longest time of a read that goes on by itself, with its wait for the rate limit. */
+const LONGEST_READ_MS = 30_000;
+
+/** Creates the memory of one target for the owner of its API key; nothing is read yet. @param deps.key returns the present key */
+export function createKeyOwner(deps: {
+  client: Pick<PlatformClient, 'accounts'>;
+  clock: Clock;
+  key: () => string;
+}): KeyOwner {
+  const { client, clock } = deps;
+  let last: OwnerRead | undefined;
+  /** The owner that the last successful read told. */
+  let owner: ConsoleUser | undefined;
+
+  function begin(): OwnerRead {
+    const abandoned = new AbortController();
+    const read: OwnerRead = {
+      key: deps.key(),
+      startedAt: clock.now(),
+      account: Promise.resolve(undefined),
+      state: 'open',
+      endedAt: 0,
+      waiting: 0,
+      abandoned,
+    };
+    const end = (state: OwnerRead['state'], found?: ConsoleUser): ConsoleUser | undefined => {
+      Object.assign(read, { state, endedAt: clock.now() });
+      // The answer to a former key that arrives late says nothing about the present one.
+      if (state !== 'failed' && last === read) owner = found;
+      return found;
+    };
+    // Urgent: leavers wait for it, so it does not wait for a slot.
+    const call = { urgent: true, signal: AbortSignal.any([abandoned.signal, timeLimit(LONGEST_READ_MS)]) };
+    read.account = client.accounts.me(call).then(
+      (account) => end('told', account),
+      (error: unknown) => {
+        // The tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same answer for a while, so the
+        // endpoint is asked again after KEEP_ABSENT_MS.
+        const isAbsent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+        if (isAbsent || error instanceof EndpointAbsent) return end('absent');
+        end('failed');
+        throw error;
+      },
+    );
+    read.account.catch(() => undefined);
+    return read;
+  }
+
+  /** Ends a read for which nobody waits any more. It does not count as failed. */
+  function abandon(read: OwnerRead): void {
+    if (last === read) last = undefined;
+    read.abandoned.abort();
+  }
+
+  /** Returns the read that counts now, and begins one if there is none. @param againMs time after a failed read without another */
+  function current(againMs: number): OwnerRead {
+    const age = last ? clock.now() - last.endedAt : 0;
+    const isOver =
+      last?.key !== deps.key() ||
+      (last.state === 'absent' && age > KEEP_ABSENT_MS) ||
+      (last.state === 'failed' && age > againMs);
+    if (!last || isOver) last = begin();
+    return last;
+  }
+
+  async function seeKeyOwner(): Promise<void> {
+    const read = current(SEE_AGAIN_MS);
+    if (read.state !== 'open') return;
+    read.waiting = Infinity;
+    await settledWithin(clock, read.account, read.startedAt + SEEN_WITHIN_MS - clock.now());
+  }
+
+  return {
+    keyOwner: async (signal) => {
+      const read = current(READ_AGAIN_MS);
+      read.waiting++;
+      try {
+        const account = await untilAborted(read.account, signal);
+        return account && fold(account.username);
+      } finally {
+        if (--read.waiting === 0 && read.state === 'open') abandon(read);
+      }
+    },
+    seeKeyOwner,
+    knownKeyOwner: () => owner && fold(owner.username),
+    isOwnedByAdministrator: async () => {
+      await seeKeyOwner();
+      return last?.state === 'told' && owner?.isAdmin === true && owner.isDeactivated !== true;
+    },
+  };
+}
+
+/** Waits for a shared read. @throws PlatformAborted when the signal aborts before */
+async function untilAborted<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+  const left = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void =>
+      reject(
+        new PlatformAborted(
+          { method: 'GET', route: '/api/v1/users/me' },
+          { cause: signal.reason, redact: (text) => text },
+        ),
+      );
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { signal: left.signal });
+  });
+  try {
+    return await Promise.race([shared, aborted]);
+  } finally {
+    left.abort();
+  }
+}

@@ -1,0 +1,143 @@
+// Tests when the owner of a target's API key is known, while the platform is slow, fails, or the key is replaced.
+import { PlatformResponse, PlatformTimeout } from '../../../src/platform/errors.ts';
+import type { CallOptions } from '../../../src/platform/client.ts';
+import type { ConsoleUser } from '../../../src/platform/wire.ts';
+import type { Clock } from '../../../src/support/sources.ts';
+import { createKeyOwner } from '../../../src/sync/calls/key-owner.ts';
+
+const CALL = { method: 'GET', route: '/api/v1/users/me' };
+const timedOut = () => new PlatformTimeout(15_000, { ...CALL, mayHaveCommitted: false });
+const never = new AbortController().signal;
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Asked {
+  tell(username: string, isAdmin?: boolean): Promise<void>;
+  fail(error: Error): Promise<void>;
+  call: CallOptions;
+}
+
+/** A platform whose answers the test gives, and a clock that moves by its sleeps. */
+function world() {
+  let now = 1_000_000;
+  let key = 'first';
+  const asked: Asked[] = [];
+  const clock: Clock = {
+    now: () => now,
+    sleep: async (ms, signal) => {
+      const until = now + ms;
+      while (now < until && !signal?.aborted) await tick();
+    },
+  };
+  const me = (call: CallOptions = {}): Promise<ConsoleUser> =>
+    new Promise((resolve, reject) => {
+      const after = async (end: () => void): Promise<void> => {
+        end();
+        await tick();
+      };
+      asked.push({
+        call,
+        tell: (username, isAdmin = false) =>
+          after(() => resolve({ id: '1', username, email: username, isAdmin })),
+        fail: (error) => after(() => reject(error)),
+      });
+      call.signal?.addEventListener('abort', () => reject(call.signal?.reason as Error));
+    });
+  const owner = createKeyOwner({ client: { accounts: { me } } as never, clock, key: () => key });
+  return {
+    owner,
+    asked,
+    pass: async (ms: number) => {
+      now += ms;
+      await tick();
+      await tick();
+    },
+    replaceKey: (next: string) => void (key = next),
+  };
+}
+
+test('a platform that takes longer than the moment of a sync is still heard: later syncs know the owner', async () => {
+  const { owner, asked, pass } = world();
+  const first = owner.seeKeyOwner();
+  await pass(2000);
+  await first;
+  expect(owner.knownKeyOwner()).toBeUndefined();
+  // This sync does not wait once more for the same read.
+  await owner.seeKeyOwner();
+  await asked[0]?.tell('Ann');
+  expect([owner.knownKeyOwner(), asked.length]).toEqual(['ann', 1]);
+});
+
+test('a reader who stops waiting ends neither the read of another nor the memory of the next', async () => {
+  const { owner, asked } = world();
+  const leaves = new AbortController();
+  const left = owner.keyOwner(leaves.signal);
+  const stays = owner.keyOwner(never);
+  leaves.abort(new Error('enough'));
+  await expect(left).rejects.toThrow('aborted');
+  await asked[0]?.tell('ann');
+  await expect(stays).resolves.toBe('ann');
+
+  const alone = world();
+  const only = new AbortController();
+  const ended = alone.owner.keyOwner(only.signal);
+  only.abort(new Error('enough'));
+  await expect(ended).rejects.toThrow('aborted');
+  expect(alone.asked[0]?.call.signal?.aborted).toBe(true);
+  const seen = alone.owner.seeKeyOwner();
+  await alone.asked[1]?.tell('ann');
+  await seen;
+  expect(alone.owner.knownKeyOwner()).toBe('ann');
+});
+
+test('after a failed read a sync of a linked account does not wait for 30 s, and one that needs the owner asks again after a second', async () => {
+  const { owner, asked, pass } = world();
+  const first = owner.keyOwner(never);
+  await asked[0]?.fail(timedOut());
+  await expect(first).rejects.toThrow(PlatformTimeout);
+  await owner.seeKeyOwner();
+  await expect(owner.keyOwner(never)).rejects.toThrow(PlatformTimeout);
+  expect(asked).toHaveLength(1);
+  await pass(1001);
+  const again = owner.keyOwner(never);
+  await asked[1]?.tell('ann');
+  await expect(again).resolves.toBe('ann');
+});
+
+test('the owner of a replaced key stays protected until the platform tells the owner of the new key', async () => {
+  const { owner, asked, pass, replaceKey } = world();
+  const first = owner.keyOwner(never);
+  await asked[0]?.tell('ann', true);
+  await first;
+  expect(await owner.isOwnedByAdministrator()).toBe(true);
+  replaceKey('second');
+  const seen = owner.seeKeyOwner();
+  await asked[1]?.fail(timedOut());
+  await seen;
+  expect(owner.knownKeyOwner()).toBe('ann');
+  expect(await owner.isOwnedByAdministrator()).toBe(false);
+  await pass(30_001);
+  const retried = owner.seeKeyOwner();
+  await asked[2]?.tell('bob');
+  await retried;
+  expect(owner.knownKeyOwner()).toBe('bob');
+});
+
+test('a key without an owner has none for ten minutes, and a late answer about a former key is ignored', async () => {
+  const { owner, asked, pass, replaceKey } = world();
+  const late = owner.keyOwner(never);
+  replaceKey('second');
+  const present = owner.keyOwner(never);
+  await asked[1]?.fail(new PlatformResponse({ status: 404, platformMessage: 'none' }, CALL));
+  await expect(present).resolves.toBeUndefined();
+  await asked[0]?.tell('ann');
+  await late;
+  expect(owner.knownKeyOwner()).toBeUndefined();
+  await pass(600_000);
+  await owner.seeKeyOwner();
+  expect(asked).toHaveLength(2);
+  await pass(1);
+  const seen = owner.seeKeyOwner();
+  expect(asked).toHaveLength(3);
+  await pass(2000);
+  await seen;
+});
