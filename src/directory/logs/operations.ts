@@ -80,16 +80,25 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as Operation]));
   }
 
-  /** Stores the JSON text of a result piece by piece, so that it is never whole in memory. */
+  /**
+   * Stores the JSON text of a result piece by piece, so that it is never whole in memory.
+   * @throws Error when `dropResults` deletes it meanwhile
+   */
   async function putResult(id: string, pieces: Iterable<Buffer>): Promise<void> {
     const key = resultKey(id);
     await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
     let length = 0;
     for (const piece of pieces) {
       // SETRANGE is idempotent, unlike APPEND: a result that is written again after a lost reply has every piece once.
-      // The lifetime is set with each piece, because `dropResults` may have deleted the text meanwhile.
-      await redis.multi().setrange(key, length, piece).expire(key, KEEP_RESULT_SECONDS).exec();
+      const change = redis.multi().exists(key).setrange(key, length, piece);
+      const [[, existed] = []] = (await change.expire(key, KEEP_RESULT_SECONDS).exec()) ?? [];
       length += piece.length;
+      if (existed === 1) continue;
+      // `dropResults` has deleted the earlier pieces.
+      await redis.del(key);
+      throw new Error(
+        'the work has ended, but its result was deleted while it was stored, because a person was forgotten',
+      );
     }
   }
 

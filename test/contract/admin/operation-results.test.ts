@@ -40,19 +40,19 @@ test('an operation that leaves the list of the newest 50 loses its result, also 
   expect((await store.all()).map(({ id }) => id)).not.toContain(late);
 });
 
-test('a result that is deleted while it is being written expires within the hour', async () => {
+test('a result that is deleted while it is being stored is not stored in part', async () => {
   const { id } = operation(100);
   await store.put(operation(100));
   await store.putResult(id, [Buffer.from('found')]);
   const [key = ''] = (await redis.keys(`${prefix}*${id}`)).filter((name) => name.includes('Result'));
+  expect(await redis.ttl(key)).toBeGreaterThan(3500);
   function* pieces(): Generator<Buffer> {
     yield Buffer.from('one');
     // Sent before the second piece.
     void redis.del(key);
     yield Buffer.from('two');
+    yield Buffer.from('three');
   }
-  await store.putResult(id, pieces());
-  const seconds = await redis.ttl(key);
-  expect(seconds).toBeGreaterThan(3500);
-  expect(seconds).toBeLessThanOrEqual(3600);
+  await expect(store.putResult(id, pieces())).rejects.toThrow('a person was forgotten');
+  expect(await redis.exists(key)).toBe(0);
 });
