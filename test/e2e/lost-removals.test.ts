@@ -1,4 +1,5 @@
 // Tests a platform that answers the removal of a member with success, shows no members in the answer, and keeps the member.
+import { jest } from '@jest/globals';
 import '../support/load-modules.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { startFront, type Front } from '../support/front.ts';
@@ -249,3 +250,53 @@ test('a removal that was answered 204 and not carried out is repaired by the nex
   await run(place, 'reconcile', '--yes');
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
+
+test('101 removals were answered 204 and not carried out, and the platform shows no member and answers 404 for 100 of the accounts → another plan reads the account that the first did not read, and apply repairs its removal', async () => {
+  const removeMembers = { count: 1000, percent: 100 };
+  await open({ guard: { removeMembers } });
+  const people = Array.from({ length: 98 }, (_, index) => `p${index}@acme.example`);
+  const added: string[] = [];
+  for (const name of people) added.push(await place.idp.createUser(name));
+  await place.idp.patch(`/Groups/${crew}`, {
+    op: 'add',
+    path: 'members',
+    value: added.map((value) => ({ value })),
+  });
+  await place.idle();
+  expect(await members()).toHaveLength(101);
+  lose('remove', { status: 204 });
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  const { users } = await place.platform.state();
+  const leavers = users.filter(({ userName }) => [ANN, BOB, CHO, ...people].includes(userName));
+  const unread = new Map(leavers.map(({ scimId, userName }) => [scimId, userName]));
+  front.edit = (method, url, body) =>
+    method === 'GET' && url.includes('/Groups')
+      ? body.replace(/"members":\[[^\]]*\]/g, '"members":[]')
+      : body;
+  let readable: string | undefined;
+  front.answer = (method, url) => {
+    const id = /\/Users\/([^/?]+)/.exec(url)?.[1];
+    if (method !== 'GET' || id === undefined || id === readable) return undefined;
+    unread.delete(id);
+    return { status: 404 };
+  };
+  const random = jest.spyOn(Math, 'random').mockReturnValue(0);
+  try {
+    await place.commands.run('plan');
+    expect(unread.size).toBe(1);
+    const [[id = '', name = ''] = []] = unread;
+    readable = id;
+    const file = `${place.commands.folder}/plan.json`;
+    expect(await told('plan')).not.toContain('removeMember');
+    random.mockReturnValue(0.5);
+    expect(await told('plan', '--out', file)).toContain(`removeMember person ${name} in crew`);
+    random.mockReturnValue(0);
+    await place.commands.run('apply', file, '--yes');
+    await place.idle();
+    expect(await members()).toHaveLength(100);
+    expect(await members()).not.toContain(name);
+  } finally {
+    random.mockRestore();
+  }
+}, 120_000);

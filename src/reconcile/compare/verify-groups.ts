@@ -29,6 +29,8 @@ interface VerifyGroupsOptions {
   strangers?: GroupStrangers | undefined;
   /** Largest number of accounts that are read to see which held and rejected removals the platform has already; absent: all. */
   mostDone?: number | undefined;
+  /** Members (member-names.ts) whose unconfirmed removals are looked for before those of others; absent: none. */
+  leaversFirst?: ReadonlySet<string>;
 }
 
 /** Reads each group alone. A group that cannot be read, or changes at each read, is left out. */
@@ -78,7 +80,7 @@ async function verifyGroup(
   record: StoredRecord | undefined,
   options: EachGroupOptions,
 ): Promise<VerifiedResource | undefined> {
-  const { strangers, mostDone = Infinity } = options;
+  const { strangers, mostDone = Infinity, leaversFirst } = options;
   const { clock, drifts, target, outbox } = scan.scope;
   const { ref, text, marked } = group;
   const link = parseLink(text);
@@ -117,7 +119,12 @@ async function verifyGroup(
   const surplusThere = present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs });
   if (differing === 'unknown' || surplusThere === 'unknown') return undefined;
   // Without a read group no removal is looked for, so its empty id is never used.
-  const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
+  const { gone, unlisted } = await lookForLeavers(
+    scan,
+    present ?? { id: '' },
+    differing ? unconfirmed : [],
+    leaversFirst,
+  );
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
   const groupCase: GroupCase = {
     ref,

@@ -79,22 +79,27 @@ async function doneOfGroup(
 /**
  * Reads the accounts of up to MOST_CONFIRMED members (member-names.ts) whom the member list of a group does not show, because it
  * may be truncated. A member without account is in no group. An account that could not be read, or whose 404 no whole user list
- * confirms, decides nothing.
+ * confirms, decides nothing. Of more members, each call reads others, so that such accounts do not keep the rest unread.
+ * @param first members who are read before others: a reviewed plan has changes of them
  * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones
  */
 export async function lookForLeavers(
   scan: ScanResult,
   group: Pick<WireGroup, 'id' | 'members'>,
   users: string[],
+  first: ReadonlySet<string> = new Set(),
 ): Promise<{ gone: string[]; unlisted: Member[] }> {
   const found: { gone: string[]; unlisted: Member[] } = { gone: [], unlisted: [] };
   if (users.length === 0) return found;
   const present = new Set((group.members ?? []).map(({ value }) => value));
+  const ordered = fromRandomPlace(users, scan.scope.random).sort(
+    (a, b) => Number(first.has(b)) - Number(first.has(a)),
+  );
   const links = await scan.scope.links.getMany(
     scan.scope.target.name,
-    users.map((user) => refOf('User', user)),
+    ordered.map((user) => refOf('User', user)),
   );
-  const unseen = users
+  const unseen = ordered
     .map((user, index) => {
       const link = links[index] ?? {};
       return { user, link, id: isUnmanaged(user) ? unmanagedId(user) : link.id };
@@ -120,6 +125,12 @@ export async function lookForLeavers(
       });
   });
   return found;
+}
+
+/** Returns the items in their order from a random one on, and then those before it. */
+function fromRandomPlace<T>(items: readonly T[], random: () => number): T[] {
+  const start = Math.floor(random() * items.length);
+  return [...items.slice(start), ...items.slice(0, start)];
 }
 
 /** Returns the userName that the bridge last wrote or read. */

@@ -1,6 +1,7 @@
 // Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already
 // made.
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { unmanagedName } from '../../directory/member-names.ts';
 import { canonicalJson } from '../../support/canonical-json.ts';
 import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../entry.ts';
 import { createNarrowScan } from './narrow-scan.ts';
@@ -192,9 +193,16 @@ async function verifyAgain(
   const groups = refsOf('Group', () => true);
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
+  // The plan may be about members whom another comparison would not have the turn to read.
+  const leaversFirst = new Set(
+    entries.flatMap(({ member }) => {
+      if (!member) return [];
+      return member.ref ? parseRef(member.ref).id : unmanagedName(member.platformId ?? '');
+    }),
+  );
   const verified = [
     ...(await verifyUsers(scan, [...users], { withValues: (ref) => valued.has(ref) })),
-    ...(await verifyGroups(scan, [...groups], { withMembers: (ref) => membered.has(ref) })),
+    ...(await verifyGroups(scan, [...groups], { withMembers: (ref) => membered.has(ref), leaversFirst })),
   ];
   return new Map(verified.map((each) => [each.ref, each]));
 }
