@@ -160,11 +160,7 @@ async function explainAt(
     leftByHand: found.kind === 'User' ? left.map(({ name }) => name) : [],
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: await conditionOf(
-      scope,
-      { ref: found.ref, nameAtTarget: detail.nameAtTarget ?? found.name },
-      present,
-    ),
+    condition: await conditionOf(scope, found.ref, present),
     exception: exception && !isDecided ? { reason: exception.reason, since: isoTime(exception.since) } : null,
     deadLetterSince: status.blockedSince === null ? null : isoTime(status.blockedSince),
     mark: markOf(status),

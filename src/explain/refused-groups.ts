@@ -19,11 +19,7 @@ export async function refusedGroupReasons(
   );
   const reasons = refused.slice(0, MOST_NAMED).map(async ({ name, ref }) => {
     const group = ref as Ref;
-    const condition = await conditionOf(
-      scope,
-      { ref: group },
-      await scope.links.get(scope.target.name, group),
-    );
+    const condition = await conditionOf(scope, group, await scope.links.get(scope.target.name, group));
     if (!condition) return [];
     const { reason, message, advice } = condition;
     // An advice that names the group ends with the command that tries it again.

@@ -3,7 +3,7 @@ import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts'
 import { presentMessage } from '../directory/outbox/condition-text.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import { isBySettingsOfThen, refusalOf } from '../directory/outbox/link-condition.ts';
-import { fold } from '../directory/records.ts';
+import { fold, type Ref } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { readApprovalIds } from '../ops/approvals/approval-ids.ts';
@@ -58,23 +58,21 @@ export const linkOf = (link: Link): Explanation['link'] => ({
 });
 
 /**
- * Returns the condition of the link with advice; null: the link has no condition.
- * @param found.nameAtTarget userName of a person at the target; absent for a group
+ * Returns the condition of the link with advice; null: the link has no condition. For a person who was protected as the owner of the
+ * platform key, the owner is read at the platform.
  */
 export async function conditionOf(
-  { connection, outbox, target }: ReconcileScope,
-  { ref, nameAtTarget }: Pick<FoundResource, 'ref'> & { nameAtTarget?: string },
+  scope: ReconcileScope,
+  ref: Ref,
   link: Link,
 ): Promise<Explanation['condition']> {
+  const { connection, outbox, target } = scope;
   const { condition } = link;
   if (!condition) return null;
   // Print of the present settings, as `condition.settings` is of those under which the condition arose.
   const { settings } = outbox;
   const { reason, since, status, write } = condition;
-  const isOfFormerOwner =
-    nameAtTarget !== undefined &&
-    (await ownsKeyNoMore(target, condition, nameAtTarget, timeLimit(READ_TIMEOUT_MS)));
-  if (isOfFormerOwner)
+  if (await ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS)))
     return {
       reason,
       message: `${OWNER_OF_KEY} at the last sync; the key has another owner now, and the next reconcile, or scim-bridge sync ${ref}, brings what the source wants`,

@@ -101,7 +101,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   Rejected: (facts) => `Nothing, unless the decision was wrong: ${withdrawAdvice(facts)}.`,
   Protected: (facts) =>
     facts.message?.startsWith(OWNER_OF_KEY)
-      ? 'Nothing, if it is meant so; else give the target a platform key of another account.'
+      ? `Nothing, if it is meant so; else give the target a platform key of another account. If the new key has no owner, order scim-bridge sync ${facts.ref} after that.`
       : `Nothing, if it is meant so; else take the name out of targets.${targetIn(facts)}.users.protected and restart.`,
   LeftByPolicy: (facts) =>
     `Nothing, if the policy is meant so; else set targets.${targetIn(facts)}.policy to sync and restart.`,

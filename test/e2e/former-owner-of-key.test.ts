@@ -1,4 +1,6 @@
 // Tests what becomes of a leaver who was protected as the owner of the platform key, after the key of another account took its place.
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { eventually } from '../support/eventually.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -23,7 +25,8 @@ function giveKeyTo(username: string): void {
       : undefined;
 }
 
-test('the person who owns the platform key leaves, and the key gets another owner → explain says so, and the next reconcile closes the account', async () => {
+/** Opens a place in which ann owns the platform key and is protected. @returns the id of ann */
+async function protectOwner(): Promise<string> {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;
@@ -37,8 +40,23 @@ test('the person who owns the platform key leaves, and the key gets another owne
   // The first account that is made after the start makes the process read the owner of the key.
   await place.idp.createUser('bob@acme.example');
   await place.idle();
+  return ann;
+}
+
+/** As `protectOwner`, and the source deletes ann. */
+async function letOwnerLeave(): Promise<string> {
+  const ann = await protectOwner();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
+  return ann;
+}
+
+const ANOTHER_OWNER = 'the key has another owner now';
+const explained = async (ref: string): Promise<string> =>
+  (await run('explain', ref, '--all')).text.replaceAll(/\s+/g, ' ');
+
+test('the person who owns the platform key leaves, and the key gets another owner → explain says so, and the next reconcile closes the account', async () => {
+  await letOwnerLeave();
   expect(await isActive()).toBe(true);
   const [owner] = (await run('explain', ANN, '--json')).json;
   expect(owner).toMatchObject({ verdict: 'leftAlone', condition: { reason: 'Protected' } });
@@ -46,8 +64,7 @@ test('the person who owns the platform key leaves, and the key gets another owne
 
   await place.stopApps();
   giveKeyTo('robot@acme.example');
-  const { text } = await run('explain', ANN);
-  expect(text.replaceAll(/\s+/g, ' ')).toContain('the key has another owner now, and the next reconcile');
+  expect(await explained(ANN)).toContain(`${ANOTHER_OWNER}, and the next reconcile`);
   await place.start();
   await run('reconcile', '--yes');
   await place.idle();
@@ -55,27 +72,64 @@ test('the person who owns the platform key leaves, and the key gets another owne
   expect((await run('exceptions', '--json')).json).toEqual([]);
 }, 60_000);
 
-test('the owner of the platform key stays the same, or cannot be read → no reconcile writes to the account', async () => {
-  place = await openPlace({});
-  front = await startFront();
-  front.platformUrl = place.sandbox.ready.platformUrl;
-  const ann = await place.idp.createUser(ANN);
-  await place.idle();
-  giveKeyTo(ANN);
-  await place.change(({ targets: { main } }) => {
-    main.url = front.url;
-  });
-  await run('reconcile', '--yes');
-  await place.idp.createUser('bob@acme.example');
-  await place.idle();
-  await place.idp.send('DELETE', `/Users/${ann}`);
-  await place.idle();
+test('the owner of the platform key stays the same, or the platform names none → no reconcile writes to the account, and sync closes it if the new key has no owner', async () => {
+  const ann = await letOwnerLeave();
   await run('reconcile', '--yes');
   front.answer = (_, url) => (url.endsWith('/users/me') ? { status: 404 } : undefined);
   await run('reconcile', '--yes');
   await place.idle();
   expect(await isActive()).toBe(true);
   expect((await run('exceptions', '--json')).json).toMatchObject([{ reason: 'Protected', name: ANN }]);
+
+  // The processes start anew with a key that has no owner.
+  await place.stopApps();
+  await place.start();
+  await run('reconcile', '--yes');
+  expect(await explained(ANN)).toContain(`If the new key has no owner, order scim-bridge sync User:${ann}`);
+  expect(await isActive()).toBe(true);
+  await run('sync', `User:${ann}`);
+  await place.idle();
+  expect(await isActive()).toBe(false);
+}, 60_000);
+
+test('the record of the person who owns the platform key is damaged → explain does not say that the key has another owner', async () => {
+  const ann = await protectOwner();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
+  await place.idle();
+  expect(await explained(`User:${ann}`)).toContain('owner of the platform key');
+  await place.stopApps();
+  await place.redis.hset(await place.key('{default}:users'), ann, 'damaged');
+  expect(await explained(`User:${ann}`)).not.toContain(ANOTHER_OWNER);
+}, 60_000);
+
+test('the owner of the platform key was deleted, and another target still has the former name → explain does not say that the key has another owner', async () => {
+  const other = await startSandbox();
+  place = await openPlace({});
+  front = await startFront();
+  front.platformUrl = place.sandbox.ready.platformUrl;
+  await place.change((settings) => {
+    const { main } = settings.targets;
+    const before = { ...main, url: other.ready.platformUrl, token: other.ready.fixtures.apiKeys.admin };
+    Object.assign((settings.connections as { default: object }).default, { targets: ['before', 'main'] });
+    Object.assign(settings, { targets: { before, main: { ...main, url: front.url } } });
+  });
+  const ann = await place.idp.createUser('former@acme.example');
+  await place.idle();
+  await run('hold', '--target', 'before', '--note', 'test', '--by', 'olga');
+  giveKeyTo(ANN);
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'userName', value: ANN });
+  await eventually('the new name is at main', async () => (await place.platform.user(ANN)) !== undefined);
+  await place.stopApps();
+  await place.start();
+  await place.idp.createUser('bob@acme.example');
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  const conditionAtMain = async () =>
+    (await run('explain', `User:${ann}`, '--json')).json.find(
+      ({ target }: { target: string }) => target === 'main',
+    ).condition;
+  await eventually('the person is protected', async () => (await conditionAtMain())?.reason === 'Protected');
+  expect((await conditionAtMain()).message).not.toContain(ANOTHER_OWNER);
+  await other.stop();
 }, 60_000);
 
 test('the owner of the platform key cannot be read → plan, explain and reconcile say why the group of an unmanaged member, who may be the owner, is not compared', async () => {

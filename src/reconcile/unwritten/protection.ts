@@ -1,5 +1,5 @@
 // Finds people whose protection has changed with the settings or the platform key since their last sync.
-import type { Condition } from '../../directory/outbox/link-condition.ts';
+import type { Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
 import type { Resource } from '../../scim/index.ts';
@@ -24,16 +24,15 @@ export async function changedProtection(scope: ReconcileScope, signal: AbortSign
   const refs = new Set([...known.flatMap(({ ref }) => (ref?.startsWith('User:') ? [ref] : [])), ...named]);
   const changed: Ref[] = [];
   for (const ref of refs) {
-    const { condition, core } = await links.get(target.name, ref);
+    const link = await links.get(target.name, ref);
+    const { condition } = link;
     const isProtected = condition?.reason === 'Protected';
-    const record = await directory.get('User', parseRef(ref).id);
-    // The mapping cannot read a damaged record, so the name is not known.
-    if (record?.damaged) continue;
-    const name = record ? await mappedName(scope, record) : String(core?.userName ?? '');
+    const name = await judgedName(scope, ref, link);
+    if (name === undefined) continue;
     // The owner of the platform key is protected by no setting.
     const isByKey = isProtected && !condition.message.startsWith(LISTED_AS_PROTECTED);
     const hasChanged = isByKey
-      ? await ownsKeyNoMore(target, condition, name, signal)
+      ? await ownsKeyNoMore(scope, ref, link, signal)
       : listed.has(fold(name)) !== isProtected;
     if (hasChanged) changed.push(ref);
   }
@@ -42,29 +41,40 @@ export async function changedProtection(scope: ReconcileScope, signal: AbortSign
 
 /**
  * Returns whether the last sync protected the user as the owner of the platform key, and the key has another owner now. False also if
- * the owner cannot be read: the key may still be this user's.
- * @param name userName at the target
+ * the owner cannot be read, the key has no owner, or the record of the user is damaged: the key may still be this user's.
+ * @param ref of a user, or of a group, which is never protected
  */
 export async function ownsKeyNoMore(
-  { catalogue }: Pick<ReconcileScope['target'], 'catalogue'>,
-  condition: Pick<Condition, 'reason' | 'message'> | undefined,
-  name: string,
+  scope: ReconcileScope,
+  ref: Ref,
+  link: Pick<Link, 'condition' | 'core'>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { condition } = link;
   if (condition?.reason !== 'Protected' || !condition.message.startsWith(OWNER_OF_KEY)) return false;
-  const owner = await catalogue.keyOwner(signal).catch((error: unknown) => {
+  const name = await judgedName(scope, ref, link);
+  if (name === undefined) return false;
+  const owner = await scope.target.catalogue.keyOwner(signal).catch((error: unknown) => {
     if (error instanceof PlatformError) return undefined;
     throw error;
   });
   return owner !== undefined && owner !== fold(name);
 }
 
-/** Returns the userName that a user is to have at the target. */
-async function mappedName(
+/**
+ * Returns the userName by which a sync judges the protection of a user: the one that the user is to have at the target, also out of
+ * scope; of a deleted user the last one there. Undefined: the record is damaged, so no name is known.
+ */
+async function judgedName(
   { directory, target }: ReconcileScope,
-  { id, text }: { id: string; text: string },
-): Promise<string> {
+  ref: Ref,
+  link: Pick<Link, 'core'>,
+): Promise<string | undefined> {
+  const { id } = parseRef(ref);
+  const record = await directory.get('User', id);
+  if (!record) return String(link.core?.userName ?? '');
+  if (record.damaged) return undefined;
   const [joined = []] = await directory.groupsOf([id]);
-  const { core } = await target.mapping.user(JSON.parse(text) as Resource, id, joined);
+  const { core } = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
   return String(core.userName);
 }
