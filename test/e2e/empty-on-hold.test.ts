@@ -1,9 +1,9 @@
-// Tests what plan says of a target on hold at which nothing differs.
+// Tests what plan says of a target on hold, at which nothing differs or a person is protected.
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
 beforeAll(async () => {
-  place = await openPlace({});
+  place = await openPlace({ target: { users: { protected: ['boss@acme.example'] } } });
 }, 30_000);
 afterAll(() => place.stop());
 
@@ -18,3 +18,14 @@ test('plan of an empty installation on hold says that the platform is as desired
   ]);
   expect(text).toContain('Target main: on hold since');
 });
+
+test('plan of a target on hold with one more exception counts both above the list of both', async () => {
+  await place.commands.run('release');
+  await place.idp.createUser('boss@acme.example');
+  await place.idle();
+  await place.commands.run('hold');
+  const { text } = await place.commands.run('plan');
+  expect(text).toContain('nothing to write, but the platform is not as desired: 2 exceptions, see below.');
+  expect(text).toContain('! 2 exceptions, until a person acts');
+  expect(text).toContain('User boss@acme.example: protected since');
+}, 30_000);

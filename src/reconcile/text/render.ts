@@ -107,16 +107,16 @@ function headline(
   const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;
   if (coverage.users.missing + coverage.groups.missing > 0)
     return `${where}: no changes are known, but not everything is covered: run scim-bridge reconcile, which looks at what is missing.${also}`;
-  // A hold stops all writes, and says nothing about the platform.
+  // A hold is counted, as in the list below, and says nothing about the platform.
   const isOnHold = exceptions.items.some(({ reason }) => reason === 'OnHold');
-  const excepted = exceptions.total - (isOnHold ? 1 : 0);
+  const isAsDesired = exceptions.total - (isOnHold ? 1 : 0) + left === 0;
   const parts = [
-    ...(excepted > 0 ? [counted(excepted, 'exception')] : []),
+    ...(exceptions.total > 0 ? [counted(exceptions.total, 'exception')] : []),
     ...(left > 0 ? [`${counted(left, 'difference')} that no run changes`] : []),
   ];
   if (!(proof.users.complete && proof.groups.complete && unknown === 0))
-    return `${where}: no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + excepted === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
-  if (parts.length > 0)
+    return `${where}: no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + exceptions.total === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
+  if (!isAsDesired)
     return `${where}: nothing to write${work === undefined ? '' : ' to accounts and groups'}, but the platform is not as desired: ${parts.join(' and ')}, see below.${also}`;
   if (isDataLost)
     return `${where}: no changes are known, because Redis came back empty: accounts of people and groups that were not pushed again are not compared.${also}`;
@@ -136,13 +136,12 @@ function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
 }
 
 function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
-  const sign = signOf(entry.action);
   const whom = entry.member
     ? memberIn(entry.member, entry.name)
     : `${entry.kind.toLowerCase()} ${entry.name}`;
   const cause = causeOf(entry);
   return {
-    title: `${sign} ${actionName(entry.action)} ${whom}`,
+    title: `${signOf(entry.action)} ${actionName(entry.action)} ${whom}`,
     facts: [`${entry.reason}${cause === '' ? '' : ` (${cause})`}`, ...(entry.member ? [] : diffLines(entry))],
   };
 }
