@@ -17,7 +17,7 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
 
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
- * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
+ * definitions of attributes with another type, a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
  * or waiting groups, the policy of the target, what stops all writes, and a missing worker. Without a known cause the text names the
  * command that tells more.
  */
@@ -45,6 +45,8 @@ export function becauseOf(facts: Facts): string {
   const isWaiting = isChangeWaiting(facts) || isPending;
   const ofValues = [
     cause,
+    // A condition may have the reason already.
+    ...facts.typeConflicts.filter((reason) => cause?.includes(reason) !== true),
     unlinked?.kind === 'former' ? unlinked.why : undefined,
     closing && CLOSING_WORDS[closing],
     waitingText(wanted, reading),

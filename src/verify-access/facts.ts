@@ -54,6 +54,8 @@ export interface Facts {
    */
   unlinked: UnlinkedAccount | undefined;
   differences: AccountDifference[];
+  /** Why values of `differences` cannot be written: the platform defines their attributes with another type. */
+  typeConflicts: readonly string[];
   /** Groups and values that the bridge does not bring to the account, so that no difference of them counts. */
   leftAlone: LeftAlone[];
   /** Facts about the person that the platform's row rules read; undefined without an account. */

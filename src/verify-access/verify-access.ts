@@ -21,6 +21,7 @@ import { surplusGroups } from './surplus-groups.ts';
 import { lastWrites } from './last-write.ts';
 import { findUnlinked, type UnlinkedAccount } from './unlinked.ts';
 import { toSecurityContext } from './security-context.ts';
+import { typeConflictsOf } from './type-conflicts.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
 interface AccessDeps {
@@ -130,6 +131,7 @@ async function checkAccess(
       reading,
       unlinked,
       differences,
+      typeConflicts: reading ? typeConflictsOf(differences, reading.definitions, target.mapping.types) : [],
       leftAlone,
       context,
       visibility,

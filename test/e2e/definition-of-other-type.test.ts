@@ -17,7 +17,7 @@ afterAll(() => place.stop());
 
 const run = (...args: string[]) => place.commands.run(...args);
 
-test('a definition was made again with another type → plan, reconcile, status and explain tell it as often as they run, none calls the target as desired, and doctor promises no repair', async () => {
+test('a definition was made again with another type → plan, reconcile, status, explain and verify-access tell it as often as they run, none calls the target as desired, and doctor promises no repair', async () => {
   const doctor = await run('doctor');
   expect(doctor.text).toContain(
     'attribute level is string there and number in the mapping: the definition was deleted there with all values, and made again with this type',
@@ -34,4 +34,7 @@ test('a definition was made again with another type → plan, reconcile, status 
   }
   expect((await run('status')).code).not.toBe(0);
   expect((await run('explain', ANN, '--all')).text).toContain(CONFLICT);
+  const { text } = await run('verify-access', ANN);
+  expect(text).toContain(`attributes.level: attribute ${CONFLICT}`);
+  expect(text).not.toContain('no reason is stored');
 }, 60_000);

@@ -126,7 +126,7 @@ export function createCatalogue(
 }
 
 /** Compares a definition of the platform with the mapping. @param found undefined: the platform has none */
-function judgeDefinition(
+export function judgeDefinition(
   name: string,
   wanted: UserAttributeType | undefined,
   found?: UserAttribute,

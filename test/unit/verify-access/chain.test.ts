@@ -25,6 +25,7 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
     wanted: { kind: 'closed', why: 'inactive at the source' },
     reading: undefined,
     differences: [],
+    typeConflicts: [],
     leftAlone: [],
     context: undefined,
     visibility: undefined,
