@@ -65,7 +65,7 @@ async function reconcileOne(
   const { name, scope, guard, readTrail } = each;
   const { deps } = context;
   const progress = createProgressLine(name);
-  const startedAt = deps.clock.now();
+  const startedAt = await scope.runs.now();
   const result = await atTarget(
     each,
     context,
@@ -104,7 +104,7 @@ async function reconcileOne(
     .finally(progress.end);
   if (result instanceof TargetSilent) {
     if (!flags.json) complain(`${name}: failed: ${result.message}`);
-    return failedReport(startedAt, deps.clock.now(), result.message);
+    return failedReport(startedAt, await scope.runs.now(), result.message);
   }
   const { report, plan } = result;
   if (!flags.json) {

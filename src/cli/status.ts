@@ -20,7 +20,6 @@ import { workerMissing, type FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status/status.ts';
 import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';
-import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
 import { movedText } from '../reconcile/tenant/tenant.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
@@ -155,8 +154,7 @@ function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
       `  ! ${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: ${reason}${others}. Then run scim-bridge reconcile`,
     );
   }
-  const age = reconcileAgeText(reconcile, Date.now());
-  if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
+  if (reconcile.overdue !== null) say(`  ${reconcile.overdue}: run scim-bridge reconcile`);
 }
 
 function printExceptions(exceptions: TargetStatus['exceptions'], named: readonly ExceptionView[]): void {

@@ -29,31 +29,13 @@ export function labelOf(row) {
   return row.hasNewRules ? ['warn', 'Not by the new settings'] : ['good', 'In step'];
 }
 
-const HOUR_MS = 3_600_000;
-/** The limits of the command status (ops/doctor/reconcile-age.ts). */
-const OLD_MS = 26 * HOUR_MS;
-const GRACE_MS = HOUR_MS / 2;
-
-/** Returns a sentence without full stop when a complete comparison is overdue, or none was complete yet; else undefined. */
-export function overdueNote({ last, lastSuccessAt, expected }, now = Date.now()) {
-  const longest = expected ? 2 * expected.gapMs + GRACE_MS : OLD_MS;
-  const time = (when) => new Date(when).toISOString();
-  if (lastSuccessAt)
-    return now - lastSuccessAt >= longest
-      ? `Nothing was compared completely since ${time(lastSuccessAt)}`
-      : undefined;
-  if (expected && now - expected.since >= longest)
-    return `No reconcile has compared everything yet, and the schedule expects one since ${time(expected.since)}`;
-  return last ? 'No reconcile has compared everything yet' : undefined;
-}
-
 /** Returns sentences about conflicts, an overdue comparison, derived data and the receiver of events. */
 export function obstacles({ reconcile, proof, events }) {
-  const { last } = reconcile;
-  const overdue = overdueNote(reconcile);
+  const { last, overdue } = reconcile;
   return [
     last?.conflicts && conflictNote(last.conflicts),
-    overdue && `${overdue}: order scim-bridge reconcile, and look at its reason`,
+    overdue &&
+      `${overdue[0].toUpperCase()}${overdue.slice(1)}: order scim-bridge reconcile, and look at its reason`,
     proof?.faults > 0 &&
       `Derived data in Redis differs from the records (${proof.faults.toLocaleString('en')}): scim-bridge doctor --deep names what`,
     events && eventNote(events),

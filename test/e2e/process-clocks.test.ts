@@ -52,3 +52,46 @@ test.each([
   },
   30_000,
 );
+
+const HOUR_MS = 3_600_000;
+
+/** Sets the end of the last complete reconcile to a time before now. */
+async function lastReconciled(agoMs: number): Promise<void> {
+  const key = await place.key('reconcile:main');
+  const last = JSON.parse(String(await place.redis.hget(key, 'last')));
+  const endedAt = Date.now() - agoMs;
+  await place.redis.hset(key, { last: JSON.stringify({ ...last, endedAt }), lastSuccessAt: endedAt });
+}
+
+test.each([
+  ['3 days ahead', 72, 1, false],
+  ['3 days behind', -72, 50, true],
+])(
+  'on a host whose clock is %s, status and doctor tell the age of the last reconcile by the clock of Redis',
+  async (_way, offHours, agoHours, isOld) => {
+    await place.stopApps();
+    await lastReconciled(agoHours * HOUR_MS);
+    const { now } = Date;
+    Date.now = () => now() + offHours * HOUR_MS;
+    try {
+      for (const command of ['status', 'doctor']) {
+        const { text } = await place.commands.run(command);
+        expect(text.includes('nothing was compared completely since')).toBe(isOld);
+      }
+    } finally {
+      Date.now = now;
+    }
+  },
+  30_000,
+);
+
+test('a service whose clock is 5 h behind makes up a missed reconcile at its start', async () => {
+  await place.stopApps();
+  await lastReconciled(26 * HOUR_MS);
+  const started = Date.now();
+  await place.start('all', '1.0.0', { ...systemClock, now: () => systemClock.now() - 5 * HOUR_MS });
+  await eventually('the reconcile has ended', async () => {
+    const { reconcile } = (await place.commands.run('status', '--json')).json[0];
+    return reconcile.lastSuccessAt >= started;
+  });
+}, 30_000);

@@ -19,7 +19,7 @@ let rec: Reconciling;
 let prefix = '';
 let offset = 0;
 const schedulers: Scheduler[] = [];
-/** Returns a clock that is ahead of the system clock by a given time. */
+/** A clock that is ahead of the system clock by `offset`, as the clock of Redis that the scopes read is. */
 const clock: Clock = { now: () => Date.now() + offset, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
 
 beforeAll(async () => {
@@ -39,7 +39,10 @@ afterAll(async () => {
 });
 
 const scopes = (): ScheduledScope[] =>
-  rec.scopes.map((each) => ({ ...each, scope: { ...each.scope, clock } }));
+  rec.scopes.map((each) => {
+    const runs = { ...each.scope.runs, now: () => Promise.resolve(clock.now()) };
+    return { ...each, scope: { ...each.scope, clock, runs } };
+  });
 
 /** Starts a scheduler as one replica does. @returns its log */
 function replica(onDrift: 'repair' | 'report' = 'repair', schedule: string | null = '0 3 * * *'): any[] {

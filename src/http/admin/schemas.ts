@@ -147,6 +147,10 @@ export const SCHEMAS = {
       last: nullOr(runReport),
       lastSuccessAt: nullable('integer'),
       expected: nullOr(objectOf<ExpectedRuns>()({ since: unixMs, gapMs: { type: 'number' } })),
+      overdue: {
+        ...nullable('string'),
+        description: 'That a complete run is overdue, or none was complete yet; null: neither.',
+      },
       next: {
         ...nullable('integer'),
         description: 'Next run of the schedule, Unix milliseconds; null: none, or no scheduler runs',

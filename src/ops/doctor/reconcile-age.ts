@@ -20,6 +20,7 @@ const ADVICE = 'Run scim-bridge reconcile, and look at its reason.';
 
 /**
  * Returns a sentence without full stop when a complete run is overdue, or when runs ended and none was complete; else undefined.
+ * @param now by the clock of Redis, as the other times
  */
 export function reconcileAgeText(
   { last, lastSuccessAt, expected }: RunTimes,
@@ -36,9 +37,9 @@ export function reconcileAgeText(
 }
 
 /** Returns one warning for each target that was not compared completely for long. */
-export const reconcileFindings = (states: readonly DesiredState[], now: number): Promise<DoctorFinding[]> =>
+export const reconcileFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]> =>
   findingsByTarget(states, async ({ connection }, target, outbox) => {
-    const { lastRun: last, lastSuccessAt, expected } = await outbox.backlog();
+    const { lastRun: last, lastSuccessAt, expected, now } = await outbox.backlog();
     const message = reconcileAgeText({ last, lastSuccessAt, expected }, now);
     if (message === undefined) return undefined;
     return findingFor(`reconcile ${connection} → ${target}`).warning(message, ADVICE);

@@ -39,7 +39,7 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
     orUnmade('hold', () => holdFindings(states)),
     orUnmade('address', () => movedFindings(states)),
     orUnmade('sync', () => failingFindings(states)),
-    orUnmade('reconcile', () => reconcileFindings(states, clock.now())),
+    orUnmade('reconcile', () => reconcileFindings(states)),
     orUnmade('forget', () => unfinishedForgetFindings(states, clock.now())),
     orUnmade('tokens', () => tokenFindings(subject, clock)),
     ...states.map((state) => orUnmade(`log ${state.connection}`, () => logFindings([state]))),

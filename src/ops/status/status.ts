@@ -16,6 +16,7 @@ import {
 import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
+import { reconcileAgeText } from '../doctor/reconcile-age.ts';
 import type { FleetReport, ReadFleet } from './fleet.ts';
 import { judgeLoad, type LoadProgress } from './load-progress.ts';
 
@@ -73,6 +74,8 @@ export interface TargetStatus {
     lastSuccessAt: number | null;
     /** Runs that the schedule of the service starts; null without one. */
     expected: ExpectedRuns | null;
+    /** Words without a full stop when a complete run is overdue by the clock of Redis, or none was complete yet; null: neither. */
+    overdue: string | null;
     /** Time of the next run of the schedule, Unix milliseconds; null: no schedule, or no scheduler runs. */
     next: number | null;
   };
@@ -196,7 +199,7 @@ async function readTarget(
     coverageOf(reader),
   ]);
   const { dirty, inflight, blocked, oldestMs, priorities, exceptions } = backlog;
-  const { lastRun, lastSuccessAt, expected } = backlog;
+  const { lastRun, lastSuccessAt, expected, now } = backlog;
   // The backlog counts changes as held that are decided since it was read, or that a decision has not moved yet.
   const held = await outbox.guardStore.countHeld();
   const approval = await outbox.guardStore.open();
@@ -227,7 +230,12 @@ async function readTarget(
     exceptions,
     hasMoved,
     lostAttributes,
-    reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null, expected },
+    reconcile: {
+      last: lastRun ?? null,
+      lastSuccessAt: lastSuccessAt ?? null,
+      expected,
+      overdue: reconcileAgeText({ last: lastRun, lastSuccessAt, expected }, now) ?? null,
+    },
   };
 }
 

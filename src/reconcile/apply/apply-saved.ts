@@ -24,9 +24,9 @@ export async function applySaved(
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy' | 'syncsItself'>,
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
-  const { clock } = scope;
+  const { runs } = scope;
   return underRunLock(scope, options.signal, async (signal, fence) => {
-    const startedAt = clock.now();
+    const startedAt = await runs.now();
     // A push may have come since the comparison: during the question, another run, or the plan of another target.
     const changes = plan.entries.filter((entry) => isChange(entry) && entry.follows === undefined);
     const overtaken = await changedSince(scope, [...changes, ...awaited]);
@@ -34,7 +34,7 @@ export async function applySaved(
       const count = new Set(overtaken.map(({ ref }) => ref)).size;
       const message = `nothing was written here, because resources changed after they were compared: ${count}; make a new plan`;
       const { exceptions } = await scope.outbox.backlog();
-      return { ...toReport(plan, startedAt, clock.now(), { outcome: 'failed', message }), exceptions };
+      return { ...toReport(plan, startedAt, await runs.now(), { outcome: 'failed', message }), exceptions };
     }
     const { refs: changed, noted, skipped } = await markPlan(scope, plan, options.guard, fence);
     const refs = [...changed, ...awaited.map(({ ref }) => ref)].filter((ref) => !skipped.has(ref));
@@ -46,7 +46,7 @@ export async function applySaved(
         ? ((await unwrittenAdditions(scope, plan)) ?? endOfApply(plan, noted, { done, unmade, isDone }))
         : end;
     const result = await withHandover(scope, plan, told, { id: plan.id, signal, logger: options.logger });
-    return { ...toReport(plan, startedAt, clock.now(), await withLoss(scope, result)), exceptions };
+    return { ...toReport(plan, startedAt, await runs.now(), await withLoss(scope, result)), exceptions };
   });
 }
 

@@ -116,7 +116,7 @@ async function startDueRuns(
       let why: string | undefined;
       if (isAnew(mappedBy) && mappedBy !== lastRunFor)
         why = 'the rules of the target changed, or it is back in the settings';
-      else if (isStart) why = await reasonAtStart(scope, mappedBy, clock.now(), isDue);
+      else if (isStart) why = await reasonAtStart(scope, mappedBy, isDue);
       const mustWait = why !== undefined && !(await scope.rulesAgree());
       if (!mustWait) {
         isStart = false;
@@ -143,7 +143,6 @@ async function startDueRuns(
 async function reasonAtStart(
   scope: ReconcileScope,
   mappedBy: string | undefined,
-  now: number,
   isDue: (moment: Date) => boolean,
 ): Promise<string | undefined> {
   const [{ last }, hasMoved, hold] = await Promise.all([
@@ -157,7 +156,7 @@ async function reasonAtStart(
   if (mappedBy === undefined) return 'the target is new';
   if (isRepaired(mappedBy)) return 'derived data was repaired';
   if (mappedBy !== scope.digest) return 'the mapping rules changed';
-  return last && isOverdue(last.endedAt, now, isDue) ? 'a run was missed' : undefined;
+  return last && isOverdue(last.endedAt, await scope.runs.now(), isDue) ? 'a run was missed' : undefined;
 }
 
 /**

@@ -115,15 +115,15 @@ const atTarget = <T>(
 
 /** Runs a reconcile or an apply at a target. @returns its report; a failed one when the target does not answer */
 async function reportOf(
-  context: AdminContext,
   each: ScheduledScope,
   work: OperationWork,
   run: (signal: AbortSignal) => Promise<RunReport>,
 ): Promise<RunReport> {
-  const startedAt = context.clock.now();
-  return atTarget(each, work, run).catch((error: unknown) => {
+  const { runs } = each.scope;
+  const startedAt = await runs.now();
+  return atTarget(each, work, run).catch(async (error: unknown) => {
     if (!(error instanceof TargetSilent)) throw error;
-    return failedReport(startedAt, context.clock.now(), error.message);
+    return failedReport(startedAt, await runs.now(), error.message);
   });
 }
 
@@ -172,7 +172,7 @@ async function repair(
       });
       return report;
     };
-    reports.push({ scope: scopeText(each), report: await reportOf(context, each, work, run) });
+    reports.push({ scope: scopeText(each), report: await reportOf(each, work, run) });
   }
   return toFinished(reports);
 }
@@ -215,7 +215,7 @@ async function carryOut(
     };
     const run = (signal: AbortSignal): Promise<RunReport> =>
       applySaved(scheduled.scope, review, { ...options, signal });
-    reports.push({ scope: scopeText(scheduled), report: await reportOf(context, scheduled, work, run) });
+    reports.push({ scope: scopeText(scheduled), report: await reportOf(scheduled, work, run) });
   }
   return toFinished(reports);
 }
