@@ -5,7 +5,8 @@ import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { isUnderFormerName, SHOWN_MEMBERS } from './memberships.ts';
+import { isUnderFormerName } from './membership-causes.ts';
+import { SHOWN_MEMBERS } from './memberships.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 const LEFT_OUT = {

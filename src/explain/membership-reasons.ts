@@ -1,7 +1,7 @@
 // Converts the states of memberships and members to sentences: those that wait, that fail, and that are not written. Pure.
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
 import { counted } from '../support/counted.ts';
-import { isUnderFormerName } from './memberships.ts';
+import { isUnderFormerName } from './membership-causes.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 
 /** Reasons of conditions that an operator or the settings caused on purpose. */

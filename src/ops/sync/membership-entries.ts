@@ -5,7 +5,7 @@ import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { WAITS_FOR_GROUP } from '../../reconcile/compare/group-case.ts';
-import { unmanagedMember } from '../../reconcile/compare/verify-members.ts';
+import { unmanagedMember } from '../../reconcile/compare/unmanaged-member.ts';
 import { verifyGroups } from '../../reconcile/compare/verify-groups.ts';
 import { isChange, NO_BASIS, MEMBER_REMOVED, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';

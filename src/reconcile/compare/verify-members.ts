@@ -4,14 +4,15 @@ import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
 import { awaitsDecision } from './done-changes.ts';
 import { isProtected } from '../entry.ts';
 import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
-import { answerOf, asking } from './platform-reads.ts';
+import { asking } from './platform-reads.ts';
+import { unmanagedMember } from './unmanaged-member.ts';
 import type { ScanResult } from '../scope.ts';
 
 /** Number of accounts that are read at the same time for one group. */
@@ -293,28 +294,4 @@ export async function compareMembers(
     gone: new Set(gone),
     surplus: surplus.flatMap((members) => (members === 'unknown' ? [] : members)),
   };
-}
-
-/**
- * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
- * read. `unknown`: the owner of the key cannot be read.
- */
-export async function unmanagedMember(
-  scan: ScanResult,
-  platformId: string,
-  display: string,
-): Promise<Member[] | 'unknown'> {
-  const { target } = scan.scope;
-  // Under `owned` nothing is removed, so the account is not read.
-  if (target.policy.groups.members === 'owned') return [{ ref: null, platformId, name: display }];
-  const owner = await answerOf(scan, (signal) => target.catalogue.keyOwner(signal));
-  if (owner === 'absent' || owner === 'unknown') return 'unknown';
-  const listed = (await scan.unmanagedAccounts)?.get(platformId);
-  const account =
-    listed === undefined
-      ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
-      : { userName: listed };
-  if (account === 'absent' || account === 'unknown') return [];
-  const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
-  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
 }

@@ -1,0 +1,29 @@
+// Judges a member of a group to whom no resource of this connection is linked.
+import { fold } from '../../directory/records.ts';
+import type { ScanResult } from '../scope.ts';
+import type { Member } from './group-case.ts';
+import { answerOf, asking } from './platform-reads.ts';
+
+/**
+ * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
+ * read. `unknown`: the owner of the key cannot be read.
+ */
+export async function unmanagedMember(
+  scan: ScanResult,
+  platformId: string,
+  display: string,
+): Promise<Member[] | 'unknown'> {
+  const { target } = scan.scope;
+  // Under `owned` nothing is removed, so the account is not read.
+  if (target.policy.groups.members === 'owned') return [{ ref: null, platformId, name: display }];
+  const owner = await answerOf(scan, (signal) => target.catalogue.keyOwner(signal));
+  if (owner === 'absent' || owner === 'unknown') return 'unknown';
+  const listed = (await scan.unmanagedAccounts)?.get(platformId);
+  const account =
+    listed === undefined
+      ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
+      : { userName: listed };
+  if (account === 'absent' || account === 'unknown') return [];
+  const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
+  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
+}
