@@ -1,4 +1,4 @@
-// Starts relay and worker of every target and the subscription that notifies them.
+// Starts relay and workers of every target and the subscription that notifies them.
 import { connectRedis } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createTargetQueue, type SyncHandler, type TargetQueue } from '../queue/worker.ts';
@@ -10,7 +10,8 @@ import type { Parts } from './parts.ts';
 import { outboxesOf } from './targets.ts';
 
 /**
- * Starts the relay and the worker of each target on one shared Redis connection. Does not wait until Redis is ready.
+ * Starts the relay and the workers of each target on one shared Redis connection, which BullMQ duplicates for the blocking commands
+ * of each worker. Does not wait until Redis is ready.
  * @returns the queues by target name
  */
 export function startQueues(

@@ -1,5 +1,5 @@
-// Tells the memberships that the source wants and that the policy `create-only` leaves out: the bridge had completed the group
-// before the person joined it, so the platform does not have the membership and no sync adds it.
+// Tells the memberships that the source wants and that the policy `create-only` leaves out: the bridge had written the group with
+// all its members before the person joined it, so the platform does not have the membership and no sync adds it.
 import type { FoundResource } from '../ops/find.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -32,8 +32,8 @@ export async function withLeftMemberships<
   if (target.policy.policy !== 'create-only') return related;
   const { memberships, members } = related;
   if (kind === 'User') {
-    // Only these groups can be left out. A pending addition is judged by its sync. A group under its former name has the state
-    // `toAdd` too, but no pending addition.
+    // A membership without a pending change is shown as `applied`, although it may never have been sent; so it is looked up. One in
+    // a group under its former name is shown as `toAdd`, and has no pending change either.
     const groups = memberships.filter((each) => each.state === 'applied' || isUnderFormerName(each));
     const ids = groups.map(({ ref }) => parseRef(ref as Ref).id);
     const left = new Set<string>(

@@ -67,6 +67,8 @@ export async function membershipsOfUser(
       leaving.map((group) => refOf('Group', group)),
     ),
   ]);
+  // Of several causes the first of this order is named: the settings leave the group out; a decision about the removal; one about
+  // the account; one about the deletion of the group; what stops the group's sync.
   return ids.flatMap((group, index): MembershipState | [] => {
     const link = groupLinks[index] ?? {};
     const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
@@ -76,7 +78,7 @@ export async function membershipsOfUser(
     const other = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
     if (!isWanted) return { ...other, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
     const decided = removals[index] && REMOVAL[removals[index]];
-    // If the settings changed since the group got its condition, a note on that goes behind the cause.
+    // If the settings changed since the group got its condition, `presentMessage` adds a note on that to the cause.
     const because =
       link.condition &&
       decided &&
@@ -87,8 +89,8 @@ export async function membershipsOfUser(
     if (sign === MEMBERSHIP_SIGN.keptRemoval)
       return { ...other, state: 'toRemove', ...(removed ?? kept ?? PROTECTED) };
     if (sign === MEMBERSHIP_SIGN.toRemove) {
-      // A group that is not at the platform has no member to remove. The removal is left out if the source deleted the group, or
-      // if the group waits behind a held change and no change of the person waits for the removal.
+      // A group without link has no member to remove. The removal is left out if the source deleted that group, or if the group waits
+      // behind a held change and the person has no mark.
       const isDropped = name === undefined || (!mark && wasBehindHold(link));
       if (link.id === undefined && isDropped) return [];
       // `follows`: the removal is written with the deactivation of the account, which the guard holds.
@@ -144,7 +146,8 @@ export async function membershipsOfGroup(
     const ref = refOf('User', user);
     return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
   };
-  // A membership that ended with its account gets a sign only when the person has a new account: until then it counts as `+`.
+  // The membership of a user who lost the account has no sign until there is a new account. It is still to be added, so it is shown
+  // as `+`.
   const ended = users.filter((user) => {
     const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
     return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
@@ -175,6 +178,8 @@ export async function membershipsOfGroup(
     const because =
       sign === MEMBERSHIP_SIGN.toAdd ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
     const decided = removals[index] && REMOVAL[removals[index]];
+    // Of several causes the last that is spread is named: for a removal the decision about the account before the one about the
+    // removal, for an addition the state of the user before the removal from another group.
     return {
       ref,
       name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user),

@@ -32,7 +32,10 @@ export type GuardSettings = GuardLimits & {
 export interface GuardCount {
   /** Allowed within the window without approval, whether or not the write succeeded. */
   used: number;
-  /** Accepted deactivations that no sync has asked the guard for yet, without those in `used`; 0 for other kinds. */
+  /**
+   * Deactivations of accepted pushes that no sync has asked the guard for yet; 0 for other kinds. A user whose earlier deactivation
+   * is counted in `used` is not counted once more.
+   */
   waiting: number;
   /** Held for approval. */
   held: number;

@@ -1,5 +1,5 @@
-// Converts facts to the conditions that an operator has to act on. Pure. Conditions contain only counts, and names of the
-// settings.
+// Converts facts to the conditions that an operator has to act on. Pure. A condition has no personal data: only counts, times,
+// reasons, and the names of connections and targets.
 import type { NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { total } from '../support/counted.ts';

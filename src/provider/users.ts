@@ -177,8 +177,8 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Replaces the resource by a parsed one.
-   * @param options.keepsActive true: the request has no `active`, so the stored value stays. SCIM's default for `active` is true,
-   *   which would reactivate a leaver
+   * @param options.keepsActive true: the request has no `active`, so the stored value stays. Read as true, as for a new user, it
+   *   would reactivate a user whom the source has deactivated
    * @throws 404, 409, 412
    */
   async function replaceWith(

@@ -1,5 +1,5 @@
 -- Judges destructive writes before a sync sends them. Allowed ones are counted, the others are held for approval. A sync with
--- many writes calls this script in portions.
+-- many writes calls this script in portions: first each with `counting`, then each with the counts of the later ones (`later`).
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, items: [[kind, ref, subject or '']] (lua/guard_items.lua),
 --        allowances: { kind: largest number within the window, -1: hold all }, windowMs (duration of the window),

@@ -47,7 +47,7 @@ const PORTION = 120;
 
 const numberOf = ({ number }: StoredDecision): number => number;
 
-/** Creates the reader of the decisions of one target. */
+/** Creates the functions that read the decisions of one target, and first finish moving the changes of the last one. */
 export function createStoredDecisions({ redis, scripts, keys }: StoreDeps, settings: DecisionSettings) {
   const { target } = settings;
 

@@ -66,7 +66,7 @@ export async function decisionOutcomeOf(
     return {
       ...decided,
       id: `${approval.connection}.${decided.id}`,
-      // Absent: the first approval ended since it was stored.
+      // No `expiresAt` if the first approval ended since it was stored.
       ...(noted ? { expiresAt: isoTime(noted.expiresAt) } : {}),
     };
   }

@@ -29,8 +29,8 @@ const writtenByOrder = ({ kind }: FoundResource): string =>
   `a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change${kind === 'User' ? '' : ' of it or of its members'} writes it`;
 
 /**
- * Returns the report of a dry run. Nothing that differs is written while a hold or a new address stops it, and a dead letter only
- * by an order.
+ * Returns the message of a dry run: why its differences would not be written, because the target is on hold or not recognised, or
+ * the resource is a dead letter; otherwise why the resource is left alone, if it is.
  * @param differences null: nothing was compared, as at a target that is not recognised
  */
 export async function withHold(

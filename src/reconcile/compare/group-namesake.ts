@@ -7,7 +7,10 @@ import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 
-/** Unmanaged groups of a complete list, and groups of other connections. */
+/**
+ * The groups of a complete list by name. A comparison without such a list has no `GroupStrangers`; it looks each name up at the
+ * platform, and finds those of other connections by their ids.
+ */
 export interface GroupStrangers {
   /** Unmanaged groups, by folded name. */
   byName: ReadonlyMap<string, { id: string; name: string }>;
@@ -55,6 +58,7 @@ async function findGroupNamesake(
   );
   const free = exact.find((_, index) => holders[index] === undefined);
   if (free) return { id: free.id, name: free.displayName };
+  // Several groups have the name only if it differs in case; the platform gives the name to none, whichever is reported.
   const [holder] = holders;
   return keeperOfName(scan, name, holder && !holder.marked ? holder.ref : undefined);
 }
@@ -68,6 +72,7 @@ async function keeperOfName(
   const record = holder && (await directory.get('Group', parseRef(holder).id));
   const displayName = record && nameInRecord(record);
   if (!holder || displayName === undefined) return undefined;
+  // A group that the rules leave out has no mapped name, and keeps the one that it has at the platform.
   return fold(target.mapping.groupName(displayName) ?? name) === fold(name) ? { heldBy: holder } : undefined;
 }
 
@@ -82,7 +87,7 @@ export async function readGroupNamesake(
   return found === 'absent' ? undefined : found;
 }
 
-/** Reads a linked group; `absent` when nothing is linked, or when the read is answered with 404. */
+/** Reads the group of a link, or of a namesake's id; `absent` without an id, or when the read is answered with 404. */
 export async function readLinkedGroup(
   scan: ScanResult,
   { id }: Link,

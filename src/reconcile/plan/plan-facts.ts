@@ -30,7 +30,10 @@ export interface PlanFacts {
   openRestore: Restored | undefined;
   /** Held and rejected changes that somebody made at the platform. */
   doneChanges: DoneChanges[];
-  /** Dead letters whose refused change somebody made at the platform, or that the user list heals. */
+  /**
+   * Dead letters whose refused change somebody made at the platform, or that were refused because the tenant had no user list,
+   * which it has now (user-list-back.ts).
+   */
   endedDeadLetters: Ref[];
   /** Groups that the settings leave out since their last sync. */
   leftOut: { ref: Ref; platformId: string }[];

@@ -40,13 +40,13 @@ const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): st
 export const exceptionTotalText = (counts: ExceptionCounts): string =>
   `${counted(counts.total, 'exception')} (${exceptionCountsText(counts)})`;
 
-/** Reasons of exceptions that are about a part of the changes of a resource. */
+/** Reasons of exceptions that wait for a decision or were decided, about a part of the changes of a resource. */
 const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /**
- * Returns the entries without those that the section of exceptions lists:
- * - of a resource with a held or rejected change: the entries of that change and of what waits for its decision;
- * - of a resource with another exception: all entries but memberships, because an exception of a group names no member.
+ * Returns the entries that the section of exceptions does not list. It lists:
+ * - of a resource with an exception of OF_A_PART: the entries of the decision, and of what waits for it;
+ * - of a resource with another exception: all entries except memberships, because an exception of a group names no member.
  */
 export function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
   const exceptionOf = new Map(exceptions.items.map((each) => [each.ref, each.reason]));

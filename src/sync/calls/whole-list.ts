@@ -7,16 +7,19 @@ export const PAGE_SIZE = 500;
 /** Number of pages that are read at the same time. */
 const CONCURRENT_PAGES = 4;
 
-/** `unproven`: the list changed or contradicts itself. `tooLong`: more pages than `worthPages` allows. */
+/**
+ * `read`: every resource was passed on. `unproven`: the list changed or contradicts itself. `tooLong`: it has more pages than
+ * `worthPages` allows.
+ */
 type WholeList = 'read' | 'unproven' | 'tooLong';
 
 /**
  * Reads a list to a proven end. Consecutive pages overlap by one resource: a resource that vanishes from the list while it is read
  * moves the rest, and the overlap shows it. New resources may appear at the end meanwhile.
  * @param list reads one page; `startIndex` is 1-based
- * @param onPage called for each page with its resources, without the one that the page before had
+ * @param onPage called for each page with its resources, without the one that the page before had, and with the total that the
+ *   first page told
  * @param worthPages called after the first page; returns how many more pages may be read; absent: all
- * @returns whether every resource was passed to `onPage`
  * @throws PlatformError when a page cannot be read
  */
 export async function readWholeList<T extends { id: string }>(
