@@ -72,7 +72,9 @@ export async function conditionOf(
   // Print of the present settings, as `condition.settings` is of those under which the condition arose.
   const { settings } = outbox;
   const { reason, since, status, write } = condition;
-  if (await ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS)))
+  // At another tenant the key has another owner, and nothing is written there.
+  const isRecognised = (await outbox.whyUnrecognised()) === undefined;
+  if (isRecognised && (await ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS))))
     return {
       reason,
       message: `${OWNER_OF_KEY} at the last sync; the key has another owner now, and the next reconcile, or scim-bridge sync ${ref}, brings what the source wants`,

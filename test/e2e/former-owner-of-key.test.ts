@@ -1,4 +1,6 @@
 // Tests what becomes of a leaver who was protected as the owner of the platform key, after the key of another account took its place.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFront, type Front } from '../support/front.ts';
@@ -131,6 +133,44 @@ test('the owner of the platform key was deleted, and another target still has th
   expect((await conditionAtMain()).message).not.toContain(ANOTHER_OWNER);
   await other.stop();
 }, 60_000);
+
+test('the key is replaced and its owner cannot be read → a leaver who owned the former key waits, and is closed without a reconcile when another owner is told', async () => {
+  place = await openPlace({});
+  front = await startFront();
+  front.platformUrl = place.sandbox.ready.platformUrl;
+  const key = join(place.commands.folder, 'key');
+  writeFileSync(key, place.sandbox.ready.fixtures.apiKeys.admin ?? '', { mode: 0o600 });
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  giveKeyTo(ANN);
+  await place.change(({ targets: { main } }) => {
+    main.url = front.url;
+    main.token = `\${file:${key}}`;
+  });
+  await run('reconcile', '--yes');
+  // The first account that is made after the start makes the process read the owner of the key.
+  await place.idp.createUser('bob@acme.example');
+  await place.idle();
+  let unanswered = 0;
+  front.answer = (_, url) =>
+    url.endsWith('/users/me') && ++unanswered ? { status: 500, body: '{}' } : undefined;
+  const made = await place.platform.control('POST', '/fixtures', {
+    apiKeys: [{ name: 'other', owner: 'admin@acme.example' }],
+  });
+  writeFileSync(key, (made as { apiKeys: { key: string }[] }).apiKeys[0]?.key ?? '');
+  // The service reads the file every two seconds.
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await eventually('the owner is asked for', () => Promise.resolve(unanswered > 0));
+  await eventually('the sync waits', async () => {
+    const [person] = (await run('explain', ANN, '--json')).json;
+    return person.mark?.state === 'due' && person.condition === null;
+  });
+  expect(await isActive()).toBe(true);
+  giveKeyTo('robot@acme.example');
+  await place.idle();
+  expect(await isActive()).toBe(false);
+}, 90_000);
 
 test('the owner of the platform key cannot be read → plan, explain and reconcile say why the group of an unmanaged member, who may be the owner, is not compared', async () => {
   place = await openPlace({

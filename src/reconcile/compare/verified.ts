@@ -63,6 +63,8 @@ interface GroupFacts {
   removalsUnread?: number;
   /** Members whose unconfirmed removal this read confirms. */
   confirmed?: ConfirmedRemovals | undefined;
+  /** Members (member-names.ts) with an unconfirmed removal of whom this comparison does not know whether they are in the group. */
+  leaversUndecided?: ReadonlySet<string>;
   /** Platform ids of unmanaged members whose removal is pending, held or rejected; they have no entry. */
   unmanagedLeavers?: ReadonlySet<string>;
 }

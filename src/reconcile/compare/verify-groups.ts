@@ -29,8 +29,8 @@ interface VerifyGroupsOptions {
   strangers?: GroupStrangers | undefined;
   /** Largest number of accounts that are read to see which held and rejected removals the platform has already; absent: all. */
   mostDone?: number | undefined;
-  /** Members (member-names.ts) whose unconfirmed removals are looked for before those of others; absent: none. */
-  leaversFirst?: ReadonlySet<string>;
+  /** Of each group the members (member-names.ts) whose unconfirmed removals are looked for before those of others; absent: none. */
+  leaversFirst?: ReadonlyMap<Ref, ReadonlySet<string>>;
 }
 
 /** Reads each group alone. A group that cannot be read, or changes at each read, is left out. */
@@ -119,11 +119,11 @@ async function verifyGroup(
   const surplusThere = present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs });
   if (differing === 'unknown' || surplusThere === 'unknown') return undefined;
   // Without a read group no removal is looked for, so its empty id is never used.
-  const { gone, unlisted } = await lookForLeavers(
+  const { gone, unlisted, undecided } = await lookForLeavers(
     scan,
     present ?? { id: '' },
     differing ? unconfirmed : [],
-    leaversFirst,
+    leaversFirst?.get(ref),
   );
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
   const groupCase: GroupCase = {
@@ -158,6 +158,7 @@ async function verifyGroup(
     needsMemberReview,
     pendingDone: made.pendingDone,
     removalsUnread: made.unreadCount,
+    leaversUndecided: undecided,
     unmanagedLeavers: new Set(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),

@@ -82,16 +82,18 @@ async function doneOfGroup(
  * may be truncated. A member without account is in no group. An account that could not be read, or whose 404 no whole user list
  * confirms, decides nothing. Of more members, each call reads others, so that such accounts do not keep the rest unread.
  * @param first members who are read before others: a reviewed plan has changes of them
- * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones
+ * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones;
+ *   `undecided`: members of whom neither is known
  */
 export async function lookForLeavers(
   scan: ScanResult,
   group: Pick<WireGroup, 'id' | 'members'>,
   users: string[],
   first: ReadonlySet<string> = new Set(),
-): Promise<{ gone: string[]; unlisted: Member[] }> {
+): Promise<{ gone: string[]; unlisted: Member[]; undecided: ReadonlySet<string> }> {
+  const undecided = new Set(users);
   const found: { gone: string[]; unlisted: Member[] } = { gone: [], unlisted: [] };
-  if (users.length === 0) return found;
+  if (users.length === 0) return { ...found, undecided };
   const present = new Set((group.members ?? []).map(({ value }) => value));
   const ordered = fromRandomPlace(users, scan.scope.random).sort(
     (a, b) => Number(first.has(b)) - Number(first.has(a)),
@@ -117,6 +119,7 @@ export async function lookForLeavers(
     if (account === 'unknown') return;
     // Without its sign nothing tells of a removal that the platform did not make, so a 404 alone does not end it.
     if (account === 'absent' && id !== undefined && (await scan.isUnlisted?.(id)) !== true) return;
+    undecided.delete(user);
     if (account === 'absent' || !namesGroup(account, group.id)) found.gone.push(user);
     else if (!isProtected(link, scan.scope.target.policy.users.protected))
       found.unlisted.push({
@@ -125,7 +128,7 @@ export async function lookForLeavers(
         name: account.userName,
       });
   });
-  return found;
+  return { ...found, undecided };
 }
 
 /** Returns the items in their order from a random one on, and then those before it. */

@@ -194,12 +194,8 @@ async function verifyAgain(
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
   // The plan may be about members whom another comparison would not have the turn to read.
-  const leaversFirst = new Set(
-    entries.flatMap(({ member }) => {
-      if (!member) return [];
-      return member.ref ? parseRef(member.ref).id : unmanagedName(member.platformId ?? '');
-    }),
-  );
+  const leaversFirst = new Map([...membered].map((ref) => [ref, new Set<string>()]));
+  for (const { ref, member } of entries) if (ref && member) leaversFirst.get(ref)?.add(memberName(member));
   const verified = [
     ...(await verifyUsers(scan, [...users], { withValues: (ref) => valued.has(ref) })),
     ...(await verifyGroups(scan, [...groups], { withMembers: (ref) => membered.has(ref), leaversFirst })),
@@ -235,6 +231,10 @@ const essence = ({
     member: member && { ref: member.ref, platformId: member.platformId },
   });
 
+/** Returns the name under which the outbox stores a member (member-names.ts). */
+const memberName = ({ ref, platformId }: NonNullable<PlanEntry['member']>): string =>
+  ref ? parseRef(ref).id : unmanagedName(platformId ?? '');
+
 /**
  * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
  * differs there. The version of a follower is not compared, because it has the basis of the resource that it follows.
@@ -244,6 +244,8 @@ function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>)
   // The resource or its value could not be read, so nothing proves that the change is made.
   if (found?.version === undefined || (found.areValuesUnread && entry.attribute !== undefined)) return false;
   if (entry.follows === undefined && found.version !== entry.basis.version) return false;
+  // The account of the member was not read, so nothing proves that the removal is made.
+  if (entry.member && found.leaversUndecided?.has(memberName(entry.member))) return false;
   // The removal of an unmanaged member is pending, held or rejected, so it is not made although it has no entry.
   if (entry.member?.ref === null && found.unmanagedLeavers?.has(entry.member.platformId ?? '')) return false;
   return !found.entries.some((other) => concernsSame(entry, other));

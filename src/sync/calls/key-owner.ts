@@ -10,7 +10,7 @@ import { settledWithin } from '../../support/within.ts';
 
 export interface KeyOwner {
   /**
-   * Returns the folded userName of the API key's owner, and waits for the platform if it is not known yet. Undefined: the key has no
+   * Returns the folded userName of the API key's owner; waits for the platform if it is not known yet. Undefined: the key has no
    * owner, or the tenant does not tell it.
    * @throws PlatformError while the owner cannot be read, PlatformAborted when the signal aborts; the error of Redis
    */
@@ -19,6 +19,8 @@ export interface KeyOwner {
   seeKeyOwner(): Promise<void>;
   /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
   knownKeyOwner(): string | undefined;
+  /** Returns whether `knownKeyOwner` is the owner of a former key, because the owner of the present one was not told yet. */
+  isOwnerOfFormerKey(): boolean;
   /** Returns whether the API key belongs to an active administrator; waits as `seeKeyOwner`, and returns false when unknown. */
   isOwnedByAdministrator(): Promise<boolean>;
 }
@@ -33,8 +35,10 @@ interface OwnerRead {
   state: 'open' | 'told' | 'absent' | 'failed';
   /** Time of the end. */
   endedAt: number;
-  /** Number of callers who wait for it; Infinity once it is to go on by itself. */
+  /** Number of `keyOwner` callers who wait for it. */
   waiting: number;
+  /** Whether it goes on by itself after `seeKeyOwner` has stopped waiting. */
+  isKept: boolean;
   /** Ends the read when no caller waits any more. */
   abandoned: AbortController;
 }
@@ -45,10 +49,13 @@ const KEEP_ABSENT_MS = 600_000;
 const SEEN_WITHIN_MS = 2000;
 /** Time after a failed read for which `seeKeyOwner` does not read again. */
 const SEE_AGAIN_MS = 30_000;
-/** Time after a failed read for which `keyOwner` throws its error again: a comparison asks once for each unmanaged member. */
-const READ_AGAIN_MS = 1000;
-/** Longest time of a read that goes on by itself, with its wait for the rate limit. */
-const LONGEST_READ_MS = 30_000;
+/**
+ * Shortest and longest time after a failed read for which `keyOwner` throws its error again; between them as long as the read took.
+ * A comparison asks once for each unmanaged member, and a silent platform would stop it each time.
+ */
+const READ_AGAIN_MS = { least: 1000, most: 15_000 };
+/** Longest time for which a read goes on by itself, with its wait for the rate limit. */
+const KEPT_MS = 30_000;
 
 /** Creates the memory of one target for the owner of its API key; nothing is read yet. @param deps.key returns the present key */
 export function createKeyOwner(deps: {
@@ -70,6 +77,7 @@ export function createKeyOwner(deps: {
       state: 'open',
       endedAt: 0,
       waiting: 0,
+      isKept: false,
       abandoned,
     };
     const end = (state: OwnerRead['state'], found?: ConsoleUser): ConsoleUser | undefined => {
@@ -79,8 +87,7 @@ export function createKeyOwner(deps: {
       return found;
     };
     // Urgent: leavers wait for it, so it does not wait for a slot.
-    const call = { urgent: true, signal: AbortSignal.any([abandoned.signal, timeLimit(LONGEST_READ_MS)]) };
-    read.account = client.accounts.me(call).then(
+    read.account = client.accounts.me({ urgent: true, signal: abandoned.signal }).then(
       (account) => end('told', account),
       (error: unknown) => {
         // The tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same answer for a while, so the
@@ -95,43 +102,57 @@ export function createKeyOwner(deps: {
     return read;
   }
 
-  /** Ends a read for which nobody waits any more. It does not count as failed. */
-  function abandon(read: OwnerRead): void {
+  /** Ends an open read for which nobody waits any more. It does not count as failed. */
+  function abandonUnused(read: OwnerRead): void {
+    if (read.state !== 'open' || read.waiting > 0 || read.isKept) return;
     if (last === read) last = undefined;
     read.abandoned.abort();
   }
 
-  /** Returns the read that counts now, and begins one if there is none. @param againMs time after a failed read without another */
-  function current(againMs: number): OwnerRead {
+  /**
+   * Returns the read that counts now, and begins one if there is none.
+   * @param again returns the time after a failed read without another one
+   */
+  function current(again: (failed: OwnerRead) => number): OwnerRead {
     const age = last ? clock.now() - last.endedAt : 0;
     const isOver =
       last?.key !== deps.key() ||
       (last.state === 'absent' && age > KEEP_ABSENT_MS) ||
-      (last.state === 'failed' && age > againMs);
+      (last.state === 'failed' && age > again(last));
     if (!last || isOver) last = begin();
     return last;
   }
 
   async function seeKeyOwner(): Promise<void> {
-    const read = current(SEE_AGAIN_MS);
+    const read = current(() => SEE_AGAIN_MS);
     if (read.state !== 'open') return;
-    read.waiting = Infinity;
+    if (!read.isKept) {
+      read.isKept = true;
+      timeLimit(KEPT_MS).addEventListener('abort', () => {
+        read.isKept = false;
+        abandonUnused(read);
+      });
+    }
     await settledWithin(clock, read.account, read.startedAt + SEEN_WITHIN_MS - clock.now());
   }
 
   return {
     keyOwner: async (signal) => {
-      const read = current(READ_AGAIN_MS);
+      const read = current(({ startedAt, endedAt }) =>
+        Math.max(READ_AGAIN_MS.least, Math.min(READ_AGAIN_MS.most, endedAt - startedAt)),
+      );
       read.waiting++;
       try {
         const account = await untilAborted(read.account, signal);
         return account && fold(account.username);
       } finally {
-        if (--read.waiting === 0 && read.state === 'open') abandon(read);
+        read.waiting--;
+        abandonUnused(read);
       }
     },
     seeKeyOwner,
     knownKeyOwner: () => owner && fold(owner.username),
+    isOwnerOfFormerKey: () => owner !== undefined && !(last?.state === 'told' && last.key === deps.key()),
     isOwnedByAdministrator: async () => {
       await seeKeyOwner();
       return last?.state === 'told' && owner?.isAdmin === true && owner.isDeactivated !== true;

@@ -10,6 +10,9 @@ import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY } from '../target.ts';
 import { removal } from '../names/succession.ts';
 
+/** Wait of a sync for the owner of a new key. */
+const OWNER_TOLD_MS = 5000;
+
 /**
  * Makes the kept removals pending: groups did not write them while the user was protected, or while the deactivation of a deleted
  * user was rejected. Does nothing while the account still has a protected name. A removal that an operator rejected alone stays.
@@ -28,12 +31,16 @@ export async function resumeRemovals(context: SyncContext): Promise<void> {
 }
 
 /**
- * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the source.
+ * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the source. Until
+ * the owner of a new key is told, the sync of the former owner waits.
  * @param why why the account is protected, as `whyUntouchable` returns it
  * @param whyNotActive why the source wants the account inactive, as the end of "the person ..."; undefined: it does not
  */
 export function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
-  const { link } = context;
+  const { link, target } = context;
+  // With a new key the person may own none, and nothing would mark a leaver again.
+  if (why.startsWith(OWNER_OF_KEY) && target.catalogue.isOwnerOfFormerKey())
+    return { kind: 'later', afterMs: OWNER_TOLD_MS };
   link.departed = true;
   delete link.leftOpen;
   const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
