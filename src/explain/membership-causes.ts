@@ -78,7 +78,7 @@ const PASSING = new Set(['NotApplied', 'NameTaken']);
  * Returns the cause of a membership that waits because the other resource has a condition; empty without a condition.
  * @param settings print of the present settings of the target
  */
-export function causeOf(
+export function causeOfCondition(
   { condition }: Link,
   settings: string,
 ): Pick<MembershipState, 'because' | 'condition' | 'triedSince'> {
@@ -89,8 +89,8 @@ export function causeOf(
 }
 
 /** Returns the cause of a membership that waits for the sync of its group: the group's condition, or else its last failures. */
-export function causeOfGroup(group: Link, settings: string): ReturnType<typeof causeOf> {
-  const cause = causeOf(withoutDecision(group), settings);
+export function causeOfGroup(group: Link, settings: string): ReturnType<typeof causeOfCondition> {
+  const cause = causeOfCondition(withoutDecision(group), settings);
   const { attempts = 0, lastFailure, successionAttempts } = group;
   if (cause.because === undefined && successionAttempts !== undefined)
     return { because: 'the platform does not give the group its name yet; it is tried again' };

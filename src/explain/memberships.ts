@@ -15,7 +15,7 @@ import { wasBehindHold } from '../sync/gate.ts';
 import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import {
-  causeOf,
+  causeOfCondition,
   causeOfGroup,
   DELETION,
   EXPIRED,
@@ -191,7 +191,7 @@ export async function membershipsOfGroup(
       ...movingOf(ref, stops.get(ref)),
       ...(decisionOf.get(user) === 'follows' ? FOLLOWING : {}),
       ...(decisionOf.get(user) === 'rejected' ? KEPT_WITH_ACCOUNT : {}),
-      ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
+      ...(because === undefined ? {} : { because, ...causeOfCondition(link, outbox.settings) }),
       // The addition waits for the deactivation, which no operator can decide now.
       ...(because && link.condition?.reason === 'Held' && closings[index] === 'expired' ? EXPIRED : {}),
     };
