@@ -12,7 +12,7 @@ export const CHANGE_LABELS = {
 /** Returns the address of an approval below /admin/v1. @param query part behind the id: a further path or `?` and filters */
 export const approvalPath = (id, query = '') => `/approvals/${encodeURIComponent(id)}${query}`;
 
-/** Returns whether nobody has decided an approval, also after its expiry. */
+/** Returns whether an approval has no decision yet; it may have expired. */
 export const isUndecided = ({ state }) => state === 'held' || state === 'expired';
 
 /** Returns the numbers of the changes by kind, as text. */

@@ -83,7 +83,7 @@ export type FoundApproval = {
   first?: StoredFirstApproval;
 };
 
-/** Returns whether nobody has decided an approval, also after its expiry. */
+/** Returns whether an approval has no decision yet; it may have expired. */
 export const isUndecided = ({ state }: Pick<Approval, 'state'>): boolean =>
   state === 'held' || state === 'expired';
 

@@ -45,7 +45,7 @@ interface OwnerRead {
 
 /** Lifetime of the answer that the key has no owner. */
 const KEEP_ABSENT_MS = 600_000;
-/** Longest time for which `seeKeyOwner` waits, counted from the start of the read, so that a silent platform stops nobody twice. */
+/** `seeKeyOwner` waits until a read is this old, so while the platform is silent only the first syncs wait. */
 const SEEN_WITHIN_MS = 2000;
 /** Time after a failed read for which `seeKeyOwner` does not read again. */
 const SEE_AGAIN_MS = 30_000;
@@ -102,7 +102,7 @@ export function createKeyOwner(deps: {
     return read;
   }
 
-  /** Ends an open read for which nobody waits any more. It does not count as failed. */
+  /** Ends a read that is open and that no caller needs any more. It does not count as failed. */
   function abandonUnused(read: OwnerRead): void {
     if (read.state !== 'open' || read.waiting > 0 || read.isKept) return;
     if (last === read) last = undefined;

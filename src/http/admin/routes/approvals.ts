@@ -75,7 +75,7 @@ const refuses = { 404: 'There is no such approval.' };
 export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
   getRoute<{ all?: boolean }>('/approvals', 'listApprovals', {
     command: 'approvals list --json',
-    summary: 'Lists the approvals that nobody has decided, also expired ones, without their changes.',
+    summary: 'Lists the approvals without a decision, expired ones included. Their changes are left out.',
     query: { all: { description: 'Also approvals that were decided recently.', schema: booleanField } },
     answers: { description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
