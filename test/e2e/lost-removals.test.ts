@@ -103,6 +103,34 @@ test('sync of the person repairs a removal that was answered 204 and not carried
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
+test.each([
+  ['answers 500', { status: 500 }],
+  ['answers 404, and no list confirms that it is gone', { status: 404 }],
+])(
+  'a planned removal was answered 204 and not carried out, and at apply the member list is truncated and the account %s → apply does not take the removal as made',
+  async (_, unreadable) => {
+    await open();
+    await loseRemoval();
+    const file = `${place.commands.folder}/plan.json`;
+    expect(await told('plan', '--out', file)).toContain(`removeMember person ${ANN} in crew`);
+    const annId = (await place.platform.user(ANN))?.scimId ?? '';
+    front.answer = (method, url) =>
+      method === 'GET' && url.includes(`/Users/${annId}`) ? unreadable : undefined;
+    front.edit = (method, url, body) =>
+      method === 'GET' && url.includes('/Groups')
+        ? body.replace(/"members":\[[^\]]*\]/g, '"members":[]')
+        : body;
+    const { code, text } = await place.commands.run('apply', file, '--yes');
+    expect(text).toContain('The plan is stale: 1 of its changes');
+    expect(text).not.toContain('nothing is left to do');
+    expect(code).toBe(3);
+    passOn();
+    expect((await place.commands.run('apply', file, '--yes')).code).toBe(0);
+    expect(await members()).toEqual([BOB, CHO]);
+  },
+  60_000,
+);
+
 test('a removal was answered 204 and not carried out, and a reconcile reads a truncated member list and a 404 for the account → a later reconcile repairs the removal', async () => {
   await open();
   const { platformUrl, fixtures } = place.sandbox.ready;
