@@ -23,9 +23,8 @@ local opened_at, probing, probe_ms, former_status =
 -- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
 local is_late = opened_at and not probing
 
--- Returns whether calls of another method were answered with 401, and not with success since.
-local function is_refused_elsewhere()
-  redis.call('HDEL', breaker, 'refused:' .. p.method)
+-- Returns whether a method is left whose calls were answered with 401, and not with success since.
+local function is_method_refused()
   for _, each in ipairs(redis.call('HKEYS', breaker)) do
     if string.sub(each, 1, #'refused:') == 'refused:' then return true end
   end
@@ -34,7 +33,8 @@ end
 local is_success = p.weight == 0
 if is_success then
   if is_late then return { 'open' } end
-  if not is_refused_elsewhere() then
+  redis.call('HDEL', breaker, 'refused:' .. p.method) -- the success ends the refusal of its own method
+  if not is_method_refused() then
     redis.call('DEL', breaker)
     return { opened_at and 'closed' or 'fine' }
   end
