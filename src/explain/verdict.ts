@@ -34,7 +34,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
   // A pending change does not move while the target is on hold, has a new address or fails, or no worker runs.
   if (mark && (stopped ?? stoppingBreaker(facts))) return 'stopped';
-  // Other changes of the person wait for the removal from a refused group, which no sync writes before somebody acts.
+  // The marked change waits for the removal of the person from a refused group, which no sync writes before somebody acts.
   if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';

@@ -39,8 +39,8 @@ local function sample_load(target, now)
   redis.call('LTRIM', key('loadSamples', target), 0, MOST_SAMPLES - 1)
 end
 
--- Returns {} without a load; else { start in milliseconds ('' before the first sample), done, samples 'milliseconds done' with
--- the newest first }. Writes nothing.
+-- Returns {} without a load; else { startedAt ('' before the first sample), number of the refs in loadDone, loadSamples with the
+-- newest first }, in the forms of the header. Writes nothing.
 local function read_load(target)
   local started_at = redis.call('HGET', key('load', target), 'startedAt')
   local marked = redis.call('HLEN', key('marks', target))

@@ -14,7 +14,7 @@ export interface ApprovalIds {
   hasExpired: boolean;
   /**
    * Returns a sentence when the approval of the held changes of the resource has expired, so that no operator can decide them;
-   * undefined: an operator can, or nothing is held.
+   * undefined: an operator can, or no change of the target is of an expired approval.
    * @param status of the resource, if the caller has read it
    */
   expiredFor: (ref: Ref, status?: ResourceStatus) => Promise<string | undefined>;
@@ -56,14 +56,16 @@ export async function readApprovalIds(
 }
 
 /**
- * Returns a sentence that the approval has expired, and when its changes are judged anew; undefined: an operator can decide one of
- * the changes, or none is held.
+ * Returns a sentence that the approval has expired, and when its changes are judged anew; undefined: it has not.
+ * @param approvals `open`: the newest approval of the target; `guard`: states of the changes of a resource, which are of an earlier
+ *   approval if some have expired and none is held
  */
 export async function expiredSentence(
   target: string,
   guardStore: Pick<Outbox['guardStore'], 'onHold'>,
-  { open, guard }: { open: HeldChanges | undefined; guard: readonly { state: string }[] },
+  approvals: { open: HeldChanges | undefined; guard: readonly { state: string }[] },
 ): Promise<string | undefined> {
+  const { open, guard } = approvals;
   const hasExpired = open !== undefined && open.leftMs <= 0;
   // Later changes may be held under another approval before these are judged anew.
   const isOfFormer =

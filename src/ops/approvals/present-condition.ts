@@ -72,8 +72,10 @@ const isClosingHeld = ({ guard }: PresentStatus): boolean =>
   guard.some(({ kind, state }) => kind === 'deactivate' && (state === 'held' || state === 'expired'));
 
 /**
- * Returns the numbers of members of a group whose own deactivation is held or rejected; zeros for a user. Such a member leaves the
- * group when the account is closed: later if the deactivation is held (`follows`), never if it was `rejected`.
+ * Counts the members whom the source removed from a group and whose removal is decided with the deactivation of their account
+ * (guard_leavers.lua).
+ * @returns `followers`: the deactivation is held, and the removal with it; `keptLeavers`: it was rejected, so the membership stays
+ *   with the account; both 0 for a user
  */
 export async function countUndecidedMembers(
   { guardStore }: Pick<Outbox, 'guardStore'>,

@@ -132,9 +132,10 @@ async function withUnwrittenMemberships(
 }
 
 /**
- * Adds to the report of a person the groups that still have to be made or to get their names, also if the platform refused the
- * name for good: access goes by the name of a group. A marked group that has its name is left out, because it may be marked for
- * other members. Adds to the report of a group the members whose account is not made anew.
+ * Adds to the report of a person the groups, and to that of a group the members, that are themselves not written, because their
+ * sync is still to come or was refused.
+ * A group counts if it has no link, if its name is not confirmed (access goes by the name of a group), or if a comparison found
+ * another difference: any other marked group may be marked for other members. Every marked or refused member counts.
  * @param others for a person the groups, for a group the members that may be unwritten
  */
 export async function withUnwrittenOthers(

@@ -27,10 +27,13 @@ const FEW = 3;
  */
 const MANY = 10;
 
-/** @returns a sentence for the operator why the address may lead to another tenant; undefined: it is the same tenant */
+/**
+ * Returns a sentence for the operator why the address may lead to another tenant; undefined: it is the same tenant, or the counts
+ * do not tell.
+ */
 export function whyAnotherTenant(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
-  // Without links nothing was written by which the tenant could be recognised.
+  // Without links there are no accounts by which the tenant could be recognised.
   if (linked === 0 && same + other === 0) return undefined;
   if (other > same && (hasMoved || other >= FEW))
     // Accounts of deleted users are seen too, but not counted as linked.

@@ -36,7 +36,7 @@ const CONFIG = {
 
 const QUERY = 'SELECT country, MEASURE(count) AS orders FROM orders GROUP BY 1';
 
-/** Returns a Dashboard and ReportSnapshot of the specification for a workbook and its report. */
+/** Returns a published dashboard with a snapshot of one report, as `Dashboard` and `ReportSnapshot` of the OpenAPI document. */
 function publishedDashboard(workbookId: number, reportId: number, ownerId: number) {
   const snapshot = {
     name: 'Orders by country',

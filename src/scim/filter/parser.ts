@@ -102,7 +102,7 @@ function parseExpression(parsing: Parsing, located: Located, token: Token): Filt
   return toComparison(attribute, operator as CompareOperator, value, operatorToken.at, parsing.profile);
 }
 
-// attribute[filter], and Entra's attribute[filter].sub op value, which means attribute[filter and sub op value].
+// Parses `attribute[filter]`, and Entra's `attribute[filter].sub op value`, which means `attribute[filter and sub op value]`.
 function parseElement(parsing: Parsing, located: Located, token: Token): Filter {
   const parts = located.field?.parts;
   if (!parts || located.isPart) throw unknownElement(token);

@@ -214,8 +214,9 @@ async function judgeGone(context: SyncContext): Promise<void> {
 }
 
 /**
- * @throws the first refusal of a member, if the platform has refused one in this sync; before that ListAwaited, because a refusal
- *   would end the attempts for the members whose list is not read yet
+ * Throws the first refusal of a member, if the platform has refused one in this sync.
+ * @throws ListAwaited (calls/absence.ts) first, while the list of accounts that tells which members are gone is not read: a refusal
+ *   makes the group a dead letter, so nothing would try these members again
  */
 export async function throwIfRefused(context: SyncContext): Promise<void> {
   await judgeGone(context);

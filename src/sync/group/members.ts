@@ -118,8 +118,10 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
 }
 
 /**
- * Called last, so that all other members are written first.
- * @throws ListAwaited, the refusal of a member, or WriteIgnored when the platform did not apply a change
+ * Throws what was kept back while members were written. A sync calls it after all its writes of members, so that one refused member
+ * does not keep the other members from being written.
+ * @param ignored sentences about members whose change the platform answered with success and did not apply
+ * @throws what `throwIfRefused` throws, or WriteIgnored with these sentences
  */
 export async function throwIfUnwritten(context: SyncContext, ignored: Ignored): Promise<void> {
   await throwIfRefused(context);

@@ -35,9 +35,12 @@ export async function linkLeftAccount(
   return linkLeft(context, account.id, observedCore(account, link.core ?? {}));
 }
 
-/** `unproven`: why the account may be another person's, as the end of "and ..."; absent: it is this person's. */
 interface LeftAccount {
   account: WireUser;
+  /**
+   * Why the account may be another person's, in words that follow "<user> was deleted at the source, and" in the dead letter
+   * (`unprovenLeft`); absent: it is this person's.
+   */
   unproven?: string;
 }
 
