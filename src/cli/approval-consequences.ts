@@ -5,7 +5,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { previewDecision } from '../ops/approvals/approvals.ts';
-import { isUndecided, type Approval } from '../ops/approvals/approval-lookup.ts';
+import { isUndecided, type Approval } from '../ops/approvals/approvals-at.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { listExceptions } from '../ops/approvals/exceptions.ts';
 

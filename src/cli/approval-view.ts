@@ -1,7 +1,7 @@
 // Formats an approval as text: counts, the limits that hold its changes, and one line for each change.
 import { judgedAnew } from '../directory/guard/operator-hold.ts';
 import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
-import { isUndecided, type Approval, type WaitingApproval } from '../ops/approvals/approval-lookup.ts';
+import { isUndecided, type Approval, type WaitingApproval } from '../ops/approvals/approvals-at.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedLimit } from '../ops/approvals/approval-limits.ts';
 import type { HeldChange } from '../ops/approvals/held-change.ts';

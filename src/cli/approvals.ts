@@ -13,7 +13,8 @@ import {
   rejectionsInForce,
   showApproval,
 } from '../ops/approvals/approvals.ts';
-import { isUndecided, presentApprovalId, type Approval } from '../ops/approvals/approval-lookup.ts';
+import { presentApprovalId } from '../ops/approvals/approval-lookup.ts';
+import { isUndecided, type Approval } from '../ops/approvals/approvals-at.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';

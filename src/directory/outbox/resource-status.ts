@@ -152,7 +152,7 @@ async function guardOf(
       return portion.flatMap((subject, index): ResourceStatus['guard'] => {
         const state = stateOfPlace(held[index] ?? null, term);
         if (state !== undefined) return [{ kind, subject, state }];
-        // A change keeps the entry of an approval that ended before its write (approval-lookup.ts), so it may be rejected since.
+        // A change keeps the entry of an approval that ended before its write, so it may be rejected since.
         const approvedUntil = Number(approved[index] ?? 0);
         if (approvedUntil > Number(seconds) * 1000)
           return [{ kind, subject, state: 'approved', approvedUntil }];

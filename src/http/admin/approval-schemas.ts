@@ -2,7 +2,7 @@
 // explains its fields.
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { ExplainedLimit } from '../../ops/approvals/approval-limits.ts';
-import type { Approval, WaitingApproval } from '../../ops/approvals/approval-lookup.ts';
+import type { Approval, WaitingApproval } from '../../ops/approvals/approvals-at.ts';
 import type { ShownApproval } from '../../ops/approvals/approvals.ts';
 import { HELD_CAUSES, type HeldChange } from '../../ops/approvals/held-change.ts';
 import {

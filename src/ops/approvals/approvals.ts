@@ -7,19 +7,10 @@ import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
 import { explainLimits, type ExplainedLimit } from './approval-limits.ts';
-import {
-  approvalsAt,
-  findApproval,
-  isUndecided,
-  listIdOf,
-  readPage,
-  selectorOf,
-  serialOf,
-  withinTarget,
-  type Approval,
-  type FoundApproval,
-} from './approval-lookup.ts';
+import { isSameApproval, listIdOf, withinTarget } from './approval-id.ts';
+import { findApproval, readPage, selectorOf } from './approval-lookup.ts';
 import { selectionText, UnknownSelection, type ChangeSelection } from './approval-selection.ts';
+import { approvalsAt, isUndecided, type Approval, type FoundApproval } from './approvals-at.ts';
 import { decisionOutcomeOf, type DecisionOutcome } from './decision-outcome.ts';
 import { describeChanges, type HeldChange } from './held-change.ts';
 
@@ -164,8 +155,7 @@ export async function decideApproval(
     await state.acts.record(recordOf('withdraw', retracted.total, note));
     return { kind: 'retracted', id: approval.id, items: retracted.total };
   }
-  // The id of the first approval of a selection is the id of the list with `~` and a digest behind it; the decision is about
-  // the list. The guard stores ids without the connection.
+  // The id of a first approval may be that of a part of a list; the decision is about the list (approval-id.ts).
   const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
   const decided = await outbox.guardStore.decide(action, listId, actor.by, {
     note: actor.note,
@@ -197,7 +187,7 @@ export async function rejectionsInForce(
 ): Promise<string[]> {
   const all = await listApprovals(states, settingsOf);
   return all.flatMap((each) =>
-    serialOf(each.id) === serialOf(id) && (each.stillRejected ?? 0) > 0 ? [each.id] : [],
+    isSameApproval(each.id, id) && (each.stillRejected ?? 0) > 0 ? [each.id] : [],
   );
 }
 

@@ -5,7 +5,8 @@ import type { Decision } from '../../directory/guard/stored-decisions.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
-import { findApproval, isUndecided, type Approval, type FoundApproval } from './approval-lookup.ts';
+import { findApproval } from './approval-lookup.ts';
+import { isUndecided, type Approval, type FoundApproval } from './approvals-at.ts';
 
 /** Result of an order; `items` is the number of changes that it covers. */
 export type DecisionOutcome =
