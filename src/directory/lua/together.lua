@@ -1,6 +1,7 @@
 -- For scripts whose batched calls each change one user. In ARGV a call is: number of texts, arguments as JSON, texts
 -- (calls.lua); the first text is the id of the user. One HMGET reads a field of all users of the batch, and all users are
--- stored and marked at the end: one command for each user would be slower.
+-- stored and marked at the end: one command for each user would be slower. Each call reads `field('users', id)` before it calls
+-- `change_user`.
 -- NEEDS keys (clock, DEACTIVATION, key, p), calls (finish), mark_texts (is_waiting, renewed), marks (schedule)
 -- NEEDS synced (name_synced, reset_synced_of_changed_targets)
 
@@ -27,10 +28,12 @@ local function field(family, id)
   return fields[id]
 end
 
--- Notes a changed user, which `finish` stores and marks at the end of the batch. A user that changes twice in a batch gets the
--- higher priority and the last request. `record`: its stored form; `is_back`: the source made the user active again.
--- changed: { id, record, id, record, ... }; back: ids of users that are active again.
+-- Changed users, which `finish` stores and marks. changed: { id, record, id, record, ... }; refs: of the changed users; priorities
+-- and requests: by ref; back: ids of users whom the source made active again.
 local changed, refs, priorities, requests, back = {}, {}, {}, {}, {}
+
+-- Notes a changed user; later calls of the batch read its new `record` (its stored form). A user that changes twice in a batch gets
+-- the more urgent priority (a lower number) and the last request.
 local function change_user(id, record, priority, is_back)
   if is_back then back[#back + 1] = id end
   known.users[id] = record
@@ -42,6 +45,37 @@ local function change_user(id, record, priority, is_back)
   requests[ref] = p.request
 end
 
+-- Marks the changed users at a target. Returns the arguments of `schedule` for those that have to be scheduled.
+local function mark_changed(target, now)
+  local mark_texts = redis.call('HMGET', key('marks', target), unpack(refs))
+  local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
+  local marks, to_schedule, users = {}, {}, {}
+  for place, ref in ipairs(refs) do
+    users[place] = string.sub(ref, #'User:' + 1)
+    marks[2 * place - 1], marks[2 * place] = ref, renewed(mark_texts[place], now, requests[ref])
+    local priority, score = priorities[ref], scores[place] and tonumber(scores[place])
+    -- A deactivation is scheduled in any case, because the guard counts it there (marks.lua).
+    local is_waiting_already = mark_texts[place] and is_waiting(score, priority, now)
+    if priority == DEACTIVATION or not is_waiting_already then
+      to_schedule[#to_schedule + 1] = { ref = ref, priority = priority, mark_text = mark_texts[place], score = score }
+    end
+  end
+  redis.call('HSET', key('marks', target), unpack(marks))
+  redis.call('SREM', name_synced(target, 'User'), unpack(users))
+  return to_schedule
+end
+
+-- Ends the held, approved and rejected deactivations and deletions of users who are active again.
+local function take_closings_back(target)
+  -- NEEDS guard_items (take_back), user_memberships (mark_removals)
+  for _, user in ipairs(back) do
+    local had_deactivation = take_back(target, 'User:' .. user, 'deactivate', '')
+    local had_deletion = take_back(target, 'User:' .. user, 'delete', '')
+    -- A removal from a group that was to be decided with the account needs a decision of its own now.
+    if had_deactivation or had_deletion then mark_removals(target, user) end
+  end
+end
+
 -- Stores and marks all changed users (calls.lua runs it last). If this fails, every call of the batch gets the error.
 function finish() -- declared in calls.lua
   local has_changes = #refs > 0
@@ -50,30 +84,8 @@ function finish() -- declared in calls.lua
   redis.call('HSET', key('users'), unpack(changed))
   local now = clock()
   for _, target in ipairs(p.targets) do
-    local mark_texts = redis.call('HMGET', key('marks', target), unpack(refs))
-    local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
-    local marks, to_schedule, users = {}, {}, {}
-    for place, ref in ipairs(refs) do
-      users[place] = string.sub(ref, #'User:' + 1)
-      marks[2 * place - 1], marks[2 * place] = ref, renewed(mark_texts[place], now, requests[ref])
-      local priority, score = priorities[ref], scores[place] and tonumber(scores[place])
-      -- A deactivation is scheduled in any case, because the guard counts it there (marks.lua).
-      local is_waiting_already = mark_texts[place] and is_waiting(score, priority, now)
-      if priority == DEACTIVATION or not is_waiting_already then
-        to_schedule[#to_schedule + 1] = { ref = ref, priority = priority, mark_text = mark_texts[place], score = score }
-      end
-    end
-    redis.call('HSET', key('marks', target), unpack(marks))
-    redis.call('SREM', name_synced(target, 'User'), unpack(users))
-    if #to_schedule > 0 or #back > 0 then
-      -- NEEDS guard_items (take_back), user_memberships (mark_removals)
-      for _, user in ipairs(back) do
-        local had_deactivation = take_back(target, 'User:' .. user, 'deactivate', '')
-        local had_deletion = take_back(target, 'User:' .. user, 'delete', '')
-        -- A removal from a group that was to be decided with the account needs a decision of its own now.
-        if had_deactivation or had_deletion then mark_removals(target, user) end
-      end
-      for _, one in ipairs(to_schedule) do schedule(target, one.ref, one.priority, now, one.mark_text, one.score) end
-    end
+    local to_schedule = mark_changed(target, now)
+    if #back > 0 then take_closings_back(target) end
+    for _, one in ipairs(to_schedule) do schedule(target, one.ref, one.priority, now, one.mark_text, one.score) end
   end
 end
