@@ -10,7 +10,7 @@ import { counted } from '../../support/counted.ts';
 import { answersOtherwise, ListAwaited } from './absence.ts';
 import { condition as toCondition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { judgeFailure, mayBeTransient } from './failures.ts';
+import { judgeFailure, mayBeTransient, type RefusedVerdict } from './failures.ts';
 import { WriteIgnored, type SyncOutcome } from '../outcome.ts';
 
 /** Waits between attempts of a write that the platform answers with success and does not carry out. */
@@ -43,7 +43,7 @@ export async function outcomeOfError(
   error: unknown,
   random: () => number,
 ): Promise<SyncOutcome> {
-  const { link, work } = context;
+  const { link } = context;
   if (error instanceof LeaseLost) throw error;
   // Redis may not have the link of this sync, so the sync must not end with it: the next one begins with the stored link.
   if (isStoreFailure(error)) throw error;
@@ -63,36 +63,64 @@ export async function outcomeOfError(
   if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
   else delete link.transientRefusals;
   const verdict = judgeFailure(error, link.attempts, random, link.transientRefusals);
-  const mayBeProxy =
-    verdict.kind === 'refused' && mayBeTransient(error) && !(await answersOtherwise(context, error));
-  if (verdict.kind === 'refused' && !mayBeProxy) {
-    const failedWrite = context.failedWrite?.error === error ? context.failedWrite : undefined;
-    const { refusedMembers } = context;
-    // A member was refused before, and another failure ended the sync, such as the refusal of a new group name.
-    const also =
-      refusedMembers && refusedMembers.error !== error
-        ? `; ${await membersText(context, refusedMembers)}${refusedMembers.error.message}`
-        : '';
-    const refused = verdict.reason === 'Refused' ? valuesText(failedWrite) : '';
-    const message = `${await membersText(context, failedWrite)}${refused}${verdict.message}${also}`;
-    const condition = toCondition(context, verdict.reason, message, verdict.status);
-    const write = failedWrite && WITHOUT_VALUE.get(failedWrite.operation);
-    return { kind: 'blocked', condition: { ...condition, ...(write && { write }) } };
+  if (verdict.kind === 'refused') {
+    const mayBeProxy = mayBeTransient(error) && !(await answersOtherwise(context, error));
+    return mayBeProxy
+      ? triedAgain(context, error, { afterMs: UNREACHABLE_MS, pauseMs: 0 })
+      : deadLetterOf(context, error, verdict);
   }
-  // `pauseMs` pauses all calls to the target; 0: only this resource waits.
-  const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
-  if (pauseMs > 0 && error instanceof PlatformResponse) {
-    const { status, retryAfterMs } = error;
-    // The pause after a 401 is the bridge's own choice, as is the pause in place of a longer Retry-After (failures.ts).
-    const asked = status === 401 ? undefined : retryAfterMs;
-    await context.target.budget.pause(pauseMs, {
-      status,
-      asked: asked === pauseMs,
-      ...(asked !== undefined && asked > pauseMs ? { askedMs: asked } : {}),
-    });
-  }
-  // Not `verdict.message`: that of a refusal quotes the platform, which may name people.
-  context.logger.warn(
+  const { pauseMs } = verdict;
+  if (pauseMs > 0 && error instanceof PlatformResponse) await pauseTarget(context, error, pauseMs);
+  return triedAgain(context, error, verdict);
+}
+
+/** Returns the dead letter of a refused call, whose message names the refused values or members. */
+async function deadLetterOf(
+  context: SyncContext,
+  error: PlatformError,
+  verdict: RefusedVerdict,
+): Promise<SyncOutcome> {
+  const failedWrite = context.failedWrite?.error === error ? context.failedWrite : undefined;
+  const { refusedMembers } = context;
+  // A member was refused before, and another failure ended the sync, such as the refusal of a new group name.
+  const also =
+    refusedMembers && refusedMembers.error !== error
+      ? `; ${await membersText(context, refusedMembers)}${refusedMembers.error.message}`
+      : '';
+  const refused = verdict.reason === 'Refused' ? valuesText(failedWrite) : '';
+  const message = `${await membersText(context, failedWrite)}${refused}${verdict.message}${also}`;
+  const condition = toCondition(context, verdict.reason, message, verdict.status);
+  const write = failedWrite && WITHOUT_VALUE.get(failedWrite.operation);
+  return { kind: 'blocked', condition: { ...condition, ...(write && { write }) } };
+}
+
+/** Pauses all calls to the target. */
+async function pauseTarget(
+  { target }: SyncContext,
+  { status, retryAfterMs }: PlatformResponse,
+  pauseMs: number,
+): Promise<void> {
+  // The pause after a 401 is the bridge's own choice, as is the pause in place of a longer Retry-After (failures.ts).
+  const asked = status === 401 ? undefined : retryAfterMs;
+  await target.budget.pause(pauseMs, {
+    status,
+    asked: asked === pauseMs,
+    ...(asked !== undefined && asked > pauseMs ? { askedMs: asked } : {}),
+  });
+}
+
+/**
+ * Logs the failure, and returns the outcome for another attempt: with a condition if the calls for this resource alone fail.
+ * @param afterMs wait before the attempt; `pauseMs`: the pause of the target, which tells the failure in place of a condition
+ */
+async function triedAgain(
+  context: SyncContext,
+  error: PlatformError,
+  { afterMs, pauseMs }: { afterMs: number; pauseMs: number },
+): Promise<SyncOutcome> {
+  const { link, logger, work } = context;
+  // Not the message of a refusal, which quotes the platform and may name people.
+  logger.warn(
     { ref: work.ref, attempt: link.attempts, afterMs, reason: error.message },
     'platform failed, trying again',
   );

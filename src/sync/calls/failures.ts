@@ -8,10 +8,17 @@ import {
 } from '../../platform/errors.ts';
 import { backoffMs } from '../../support/backoff.ts';
 
-/** `later`: retry; `pauseMs`: pause of all requests to the target, 0: none. `refused`: needs an operator. */
-type FailureVerdict =
-  | { kind: 'later'; afterMs: number; pauseMs: number; message: string }
-  | { kind: 'refused'; reason: string; message: string; status: number };
+/** A refusal that needs an operator. */
+export interface RefusedVerdict {
+  kind: 'refused';
+  /** Reason of the condition. */
+  reason: string;
+  message: string;
+  status: number;
+}
+
+/** `later`: retry; `pauseMs`: pause of all requests to the target, 0: none. */
+type FailureVerdict = { kind: 'later'; afterMs: number; pauseMs: number; message: string } | RefusedVerdict;
 
 /** Bounds of the wait between attempts, which grows with each failure. */
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
