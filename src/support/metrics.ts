@@ -65,7 +65,7 @@ export const METRICS = {
     'Resources that are not equal at the target yet, without those that wait for a held change.',
   ),
   outboxPending: sharedGauge('bridge_outbox_pending', ['target'])(
-    'Of those, handed to the queue or being synced.',
+    'Resources of bridge_outbox_dirty that are handed to the queue or being synced.',
   ),
   outboxOldest: sharedGauge('bridge_outbox_oldest_seconds', ['target'])(
     'Age of the oldest accepted change that is not applied and waits for no held change, in seconds; 0 when there is none.',
@@ -136,13 +136,13 @@ export const METRICS = {
     'When this process last asked for work, in Unix seconds; only where a worker runs.',
   ),
   drift: sharedGauge('bridge_drift', ['target', 'kind', 'attribution'])(
-    'Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them; what the repair has removed since counts until the next comparison.',
+    'Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them. A difference that was repaired since counts until the next comparison.',
   ),
   reconcileLastSuccess: sharedGauge('bridge_reconcile_last_success_timestamp_seconds', ['target'])(
-    'End of the last comparison that saw everything, in Unix seconds; 0 before the first.',
+    'End of the last complete comparison, in Unix seconds; 0 before the first.',
   ),
   reconcileSeconds: sharedGauge('bridge_reconcile_duration_seconds', ['target'])(
-    'Duration of the last comparison, what it repaired included, in seconds.',
+    'Duration of the last comparison, including its repairs, in seconds.',
   ),
   reconcileWrites: sharedCounter('bridge_reconcile_writes_total', ['target', 'kind'])(
     'Changes that comparisons ordered.',
@@ -151,7 +151,7 @@ export const METRICS = {
     'Security events that the receiver of a connection has not taken yet.',
   ),
   eventsOldest: sharedGauge('bridge_events_oldest_seconds', ['connection'])(
-    'Age of the oldest of them, in seconds; 0 when all are taken.',
+    'Age of the oldest security event of bridge_events_pending, in seconds; 0 when all are taken.',
   ),
   eventsKept: sharedGauge('bridge_events_refused', ['connection'])(
     'Security events that the receiver refused and a person has to look at.',
@@ -177,7 +177,9 @@ export const METRICS = {
   redisMemoryLimit: gauge(
     'bridge_redis_memory_limit_bytes',
     [],
-  )('Limit of the memory of that Redis (maxmemory); no series when none is set.'),
+  )(
+    'Limit of the memory of Redis (maxmemory), of a cluster that of the fullest primary; no series when none is set.',
+  ),
   tokenExpiry: sharedGauge('bridge_token_expiry_timestamp_seconds', ['connection', 'token'])(
     'When an inbound token expires, in Unix seconds; 0 = never.',
   ),
