@@ -74,7 +74,7 @@ test('reconcile --full clears the values of a string_array that somebody gave at
   expect((await place.commands.run('plan', '--full')).code).toBe(0);
 }, 60_000);
 
-test('the guard holds the clearing of values that others gave beyond its limit', async () => {
+test('the guard holds the clearing of a value that somebody gave at the platform when the limit allows no clearing', async () => {
   await place.change((settings) => {
     Object.assign(settings.targets?.main ?? {}, { guard: { clearAttributes: { count: 0, percent: 0 } } });
   });
@@ -85,7 +85,7 @@ test('the guard holds the clearing of values that others gave beyond its limit',
 }, 60_000);
 
 test.each(['held', 'rejected'])(
-  'a %s clearing of a value that others gave ends when others take the value away again',
+  'a %s clearing of a value that somebody gave at the platform ends when somebody takes the value away there',
   async (state) => {
     await place.change((settings) => {
       Object.assign(settings.targets?.main ?? {}, { guard: { clearAttributes: { count: 0, percent: 0 } } });

@@ -82,7 +82,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     'urn:scim:schemas:extension:enterprise:2.0',
     'urn:scim:schemas:extension:enterprise:1.0:User',
     'URN:ietf:params:scim:schemas:extension:enterprise:1.0:User',
-  ])('OneLogin: the enterprise extension is accepted as %s', async (urn) => {
+  ])('OneLogin: the enterprise extension is accepted under the URN %s', async (urn) => {
     const userName = `${randomUUID()}@x.example`;
     const created = await scim.post('/Users', {
       schemas: ['urn:scim:schemas:core:1.0', urn],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-/** Operations without a method of their own: the specification lists only their paths (contract 10). */
+/** Operations without a method of the client, called by their path: the specification lists only their paths (contract 10). */
 const BY_PATH = [
   'GET /api/v1/deployments/{deploymentId}/env-vars',
   'PUT /api/v1/deployments/{deploymentId}/env-vars',
@@ -136,7 +136,7 @@ const methodsOf = (platform: WholePlatform): string[] =>
     typeof methods === 'function' ? [] : Object.keys(methods).map((name) => `${family}.${name}`),
   );
 
-test('every operation of the served specification is sent by a method of the client or listed as called by path, and none is both', async () => {
+test('the operations of the served specification are those that a method of the client sends and those of BY_PATH, and none is both', async () => {
   expect(Object.keys(CALLS).sort()).toEqual(methodsOf(client).sort());
   for (const call of Object.values(CALLS)) await Promise.resolve(call(client)).catch(() => undefined);
   const byPath = BY_PATH.map(normalised);
