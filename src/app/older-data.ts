@@ -6,8 +6,9 @@ import { checkEachBeat } from './each-beat.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * Older data puts the targets of the connection on hold; an empty Redis is announced to the fleet. Resolves after the first look at
- * the data. A process that starts together with Redis has seen no data before: it logs what the fleet tells of an empty Redis.
+ * Checks each connection now and after each beat. Older data puts its targets on hold (directory/redis/older-data.ts), and an empty
+ * Redis is announced to the fleet. A process that starts together with Redis has seen no data before: it logs what the fleet tells
+ * of an empty Redis. Resolves after the first checks.
  */
 export async function watchForOlderData(parts: Parts, states: readonly DesiredState[]): Promise<void> {
   const { logger, config } = parts;

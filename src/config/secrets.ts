@@ -45,7 +45,7 @@ function checkKeys(document: unknown): ConfigFault[] {
   const faultsAt = (pattern: string, parse: typeof parsePublicKey): ConfigFault[] =>
     select(document, pattern).flatMap(({ path, value }) => {
       const parsed = typeof value === 'string' ? parse(value) : undefined;
-      // A text is the fault.
+      // `parse` returns a fault as text.
       return typeof parsed === 'string' ? [{ path, message: parsed }] : [];
     });
   return [...faultsAt(PRIVATE_KEYS, parsePrivateKey), ...faultsAt(PUBLIC_KEYS, parsePublicKey)];

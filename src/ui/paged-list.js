@@ -21,7 +21,7 @@ export async function pagedList(read, toRow) {
     list.append(...rows.map(toRow));
     if (rows.length === PAGE) return;
     more.remove();
-    // The keyboard goes on at the first of the new rows.
+    // The button had the focus; without it the keyboard would begin at the top of the page, and not at the first new row.
     (list.children[next - rows.length] ?? list.lastElementChild)?.querySelector('a, button')?.focus();
   });
   return [list, ...(first.length === PAGE ? [h('div', { class: 'buttons' }, more)] : [])];

@@ -32,8 +32,9 @@ export interface GroupCase {
   /** Whether the group has a mark, so that a push is pending. */
   marked: boolean;
   /**
-   * Changes of members may be lost or were never written. So a member whom the platform lacks counts as not added yet, and a
-   * managed member that the source does not have as not removed yet, also under `groups.members: owned`.
+   * Pending changes of members may be lost, or were never written. Each difference of a managed member may be one of them: a member
+   * whom the platform lacks counts as not added yet, and one that the source does not have as not removed yet, also under
+   * `groups.members: owned`.
    */
   isLost: boolean;
   /**

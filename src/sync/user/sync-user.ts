@@ -139,7 +139,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   // Groups that add a rejoining user read all their members first, so the mark stays until no group has to add the user. It does
   // not stay where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
   const mayWait = desired.active && !work.hasGuardItem && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
-  if (link.rejoining && mayWait && (await hasPendingGrants(context)))
+  if (link.rejoining && mayWait && (await hasPendingAdditions(context)))
     return { kind: 'waiting', for: 'memberships' };
   // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
   delete link.observedGeneration;
@@ -170,7 +170,7 @@ async function activate(
   const { outbox, target, work } = context;
   if (target.policy.users.activation === 'safe') {
     if (pendingSigns.includes(MEMBERSHIP_SIGN.toRemove)) return waitForRemovals(context);
-    if (await hasPendingGrants(context)) return { kind: 'waiting', for: 'memberships' };
+    if (await hasPendingAdditions(context)) return { kind: 'waiting', for: 'memberships' };
   }
   // A newer change is synced first (`afterMs: 0`), so that a user who was deactivated meanwhile is never activated.
   if (!(await outbox.isCurrent(work))) return { kind: 'later', afterMs: 0 };
@@ -247,7 +247,7 @@ async function waitForRemovals({ links, outbox, target, work }: SyncContext): Pr
  * Returns whether groups still have to add the user. A group whose condition does not end by itself is ignored: a person may have
  * to act first.
  */
-async function hasPendingGrants(context: SyncContext): Promise<boolean> {
+async function hasPendingAdditions(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
   const groups = [...work.pendingGroups]
     .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd)
