@@ -1,6 +1,7 @@
 // Tests that the owner of a new API key is protected from the first sync on, although the account was linked before.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const OWNER = 'owner@acme.example';
@@ -57,3 +58,38 @@ test('a key of another account that replaces the file of the key protects that a
   await place.idle();
   expect(await isActive(OTHER)).toBe(false);
 }, 30_000);
+
+test('the source renames the owner of the key → the account keeps its name', async () => {
+  await place.idp.patch(`/Users/${ids.get(LATER)}`, {
+    op: 'replace',
+    path: 'userName',
+    value: 'new-name@acme.example',
+  });
+  await place.idle();
+  expect(await isActive(LATER)).toBe(true);
+  const [explained] = (await place.commands.run('explain', 'new-name@acme.example', '--json')).json;
+  expect(explained.condition).toMatchObject({
+    reason: 'Protected',
+    message: expect.stringContaining('a bridge that changed its own key'),
+  });
+  expect((await place.commands.run('plan')).text).toContain('nothing to write');
+}, 30_000);
+
+test('the owner of the key leaves after a restart, while the platform does not tell the owner → the account stays active', async () => {
+  await place.stopApps();
+  await place.platform.control('PATCH', '/faults', { rules: [{ path: '/users/me$', status5xx: 1 }] });
+  await place.start();
+  await place.platform.forgetRequests();
+  await place.idp.send('DELETE', `/Users/${ids.get(LATER)}`);
+  await eventually('the sync waits', async () => {
+    const asked = (await place.platform.requests()).some(({ path }) => path.endsWith('/users/me'));
+    const [{ mark }] = (await place.commands.run('explain', `User:${ids.get(LATER)}`, '--json')).json;
+    return asked && mark?.state === 'due' && Date.parse(mark.nextTry) > Date.now();
+  });
+  expect(await isActive(LATER)).toBe(true);
+  await place.platform.control('PATCH', '/faults', {});
+  await place.stopApps();
+  await place.start();
+  await place.idle();
+  expect(await isActive(LATER)).toBe(true);
+}, 60_000);

@@ -4,6 +4,7 @@ import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
 import type { Resource } from '../../scim/index.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY } from '../../sync/target.ts';
+import { isNamed } from '../../sync/user/protected-user.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** Largest number of protected people that one run reads. */
@@ -47,7 +48,7 @@ export async function changedProtection(scope: ReconcileScope, signal: AbortSign
 export async function ownsKeyNoMore(
   scope: ReconcileScope,
   ref: Ref,
-  link: Pick<Link, 'condition' | 'core'>,
+  link: Pick<Link, 'condition' | 'core' | 'id'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { condition } = link;
@@ -58,7 +59,7 @@ export async function ownsKeyNoMore(
     if (error instanceof PlatformError) return undefined;
     throw error;
   });
-  return owner !== undefined && owner !== fold(name);
+  return owner !== undefined && !isNamed(link, name, owner);
 }
 
 /**

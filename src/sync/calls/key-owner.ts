@@ -19,8 +19,8 @@ export interface KeyOwner {
   seeKeyOwner(): Promise<void>;
   /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
   knownKeyOwner(): string | undefined;
-  /** Returns whether `knownKeyOwner` is the owner of a former key, because the owner of the present one was not told yet. */
-  isOwnerOfFormerKey(): boolean;
+  /** Returns whether the platform has told the owner of the present key, or that there is none. Else `knownKeyOwner` may be old. */
+  isKeyOwnerTold(): boolean;
   /** Returns whether the API key belongs to an active administrator; waits as `seeKeyOwner`, and returns false when unknown. */
   isOwnedByAdministrator(): Promise<boolean>;
 }
@@ -152,7 +152,7 @@ export function createKeyOwner(deps: {
     },
     seeKeyOwner,
     knownKeyOwner: () => owner && fold(owner.username),
-    isOwnerOfFormerKey: () => owner !== undefined && !(last?.state === 'told' && last.key === deps.key()),
+    isKeyOwnerTold: () => last?.key === deps.key() && (last.state === 'told' || last.state === 'absent'),
     isOwnedByAdministrator: async () => {
       await seeKeyOwner();
       return last?.state === 'told' && owner?.isAdmin === true && owner.isDeactivated !== true;

@@ -31,16 +31,12 @@ export async function resumeRemovals(context: SyncContext): Promise<void> {
 }
 
 /**
- * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the source. Until
- * the owner of a new key is told, the sync of the former owner waits.
+ * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the source.
  * @param why why the account is protected, as `whyUntouchable` returns it
  * @param whyNotActive why the source wants the account inactive, as the end of "the person ..."; undefined: it does not
  */
 export function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
-  const { link, target } = context;
-  // With a new key the person may own none, and nothing would mark a leaver again.
-  if (why.startsWith(OWNER_OF_KEY) && target.catalogue.isOwnerOfFormerKey())
-    return { kind: 'later', afterMs: OWNER_TOLD_MS };
+  const { link } = context;
   link.departed = true;
   delete link.leftOpen;
   const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
@@ -49,19 +45,44 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
   return { kind: 'synced', dropGrants: true, condition: protectedFrom };
 }
 
+/**
+ * Returns the outcome for a user who owned the key when its owner was told last, as long as the platform does not tell the owner of
+ * the present key. The person may still own it. With a new key the person may own none, and nothing would mark a leaver again.
+ * @param userName as for `whyUntouchable`
+ */
+export function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | undefined {
+  const { link, target } = context;
+  if (target.catalogue.isKeyOwnerTold()) return undefined;
+  const { condition: last } = link;
+  const why = whyUntouchable(context, userName) ?? (last?.reason === 'Protected' ? last.message : undefined);
+  return why?.startsWith(OWNER_OF_KEY) ? { kind: 'later', afterMs: OWNER_TOLD_MS } : undefined;
+}
+
 /** Removes the condition `Protected` of a user who is no longer protected. A sync that waits or fails would leave it as it is. */
 export function endProtection(link: Link): void {
   if (link.condition?.reason === 'Protected') delete link.condition;
 }
 
-/** Returns why the bridge never changes the account with this userName; undefined: it may. */
-export function whyUntouchable({ target }: SyncContext, userName: string): string | undefined {
+/**
+ * Returns why the bridge never changes the account of the link, or without a link the one with this userName; undefined: it may.
+ * @param userName the one that the account is to have
+ */
+export function whyUntouchable({ link, target }: SyncContext, userName: string): string | undefined {
   const name = fold(userName);
   if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
     return LISTED_AS_PROTECTED;
   }
-  if (target.catalogue.knownKeyOwner() === name) {
+  const owner = target.catalogue.knownKeyOwner();
+  if (owner !== undefined && isNamed(link, userName, owner)) {
     return `${OWNER_OF_KEY}: a bridge that changed its own key's account could lock itself out`;
   }
   return undefined;
 }
+
+/**
+ * Returns whether the account of a user has a folded userName or is to get it. The account keeps its name at the platform while the
+ * source has another one, so the owner of the key is recognised by both.
+ * @param userName the one that the account is to have
+ */
+export const isNamed = ({ id, core }: Pick<Link, 'id' | 'core'>, userName: string, folded: string): boolean =>
+  fold(userName) === folded || (id !== undefined && fold(String(core?.userName ?? '')) === folded);

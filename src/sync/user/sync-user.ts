@@ -28,7 +28,13 @@ import type { SyncOutcome } from '../outcome.ts';
 import { waitForName } from '../names/taken-name.ts';
 import { rememberRefusal } from './combined-patch.ts';
 import { removal } from '../names/succession.ts';
-import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
+import {
+  resumeRemovals,
+  leaveAlone,
+  endProtection,
+  waitForKeyOwner,
+  whyUntouchable,
+} from './protected-user.ts';
 import { depart } from './depart-user.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
@@ -45,6 +51,8 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   else await target.catalogue.seeKeyOwner();
   if (!record) {
     if (isRecordLost(work)) return recordLost(context);
+    const waiting = waitForKeyOwner(context, String(link.core?.userName ?? ''));
+    if (waiting) return waiting;
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
     if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
     endProtection(link);
@@ -52,6 +60,8 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   }
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
+  const waiting = waitForKeyOwner(context, String(desired.core.userName));
+  if (waiting) return waiting;
   const untouchable = whyUntouchable(context, String(desired.core.userName));
   if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
   endProtection(link);

@@ -128,13 +128,13 @@ test('the owner of a replaced key stays protected until the platform tells the o
   const seen = owner.seeKeyOwner();
   await asked[1]?.fail(timedOut());
   await seen;
-  expect([owner.knownKeyOwner(), owner.isOwnerOfFormerKey()]).toEqual(['ann', true]);
+  expect([owner.knownKeyOwner(), owner.isKeyOwnerTold()]).toEqual(['ann', false]);
   expect(await owner.isOwnedByAdministrator()).toBe(false);
   await pass(30_001);
   const retried = owner.seeKeyOwner();
   await asked[2]?.tell('bob');
   await retried;
-  expect([owner.knownKeyOwner(), owner.isOwnerOfFormerKey()]).toEqual(['bob', false]);
+  expect([owner.knownKeyOwner(), owner.isKeyOwnerTold()]).toEqual(['bob', true]);
 });
 
 test('a key without an owner has none for ten minutes, and a late answer about a former key is ignored', async () => {
