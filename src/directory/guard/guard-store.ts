@@ -27,7 +27,7 @@ export type GuardState = 'held' | 'expired' | 'rejected';
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
 /** Reply of guard_leavers.lua about the removal of one member; its header explains the values. */
-export type MemberDecision = 'stays' | 'follows' | 'rejected' | 'waits';
+export type MemberDecision = 'alone' | 'follows' | 'rejected' | 'waits';
 
 /** Counts of each kind within the window, and the totals that percentages refer to (guard_counts.lua). */
 export interface GuardCounts {

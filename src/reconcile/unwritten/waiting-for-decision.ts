@@ -128,7 +128,7 @@ async function accountWaits(
       const isOut = condition?.isLeaver && wanted?.inScope !== true;
       const add = wait && isOut ? 'leaver' : wait;
       const isRefused = refusalOf(link, marked) !== undefined;
-      waits.set(ref, { add, remove: REMOVAL_WAITS[decisions[index] ?? 'stays'], isRefused });
+      waits.set(ref, { add, remove: REMOVAL_WAITS[decisions[index] ?? 'alone'], isRefused });
     });
   }
   return waits;

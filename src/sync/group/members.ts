@@ -161,25 +161,25 @@ async function permitted(
 ): Promise<{ members: LinkedMember[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
-  // `waits`: for the deactivation of the account. `follows`: held together with it. `rejected`: kept together with the account.
-  // `stays`: the removal is judged alone.
+  // `waits`: until the guard was asked for the deactivation of the account. `follows`: held together with the deactivation.
+  // `rejected`: the deactivation was rejected, so the membership is kept too. `alone`: the removal is judged alone.
   const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
-  // An account that the platform does not close may stay open for long, so its memberships do not wait for that.
-  const decisions = found.map((each, index) => (each === 'waits' && open[index]?.isIgnored ? 'stays' : each));
-  const staying = open.filter((_, index) => decisions[index] === 'stays');
+  // The platform did not apply the last change of the account, so a deactivation may take long: the memberships do not wait for it.
+  const decisions = found.map((each, index) => (each === 'waits' && open[index]?.isIgnored ? 'alone' : each));
+  const judgedAlone = open.filter((_, index) => decisions[index] === 'alone');
   gate.followers += decisions.filter((decision) => decision === 'follows').length;
   const permissions = await permit(
     context,
-    staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
+    judgedAlone.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
   );
   const keptWithAccount = open.filter((_, index) => decisions[index] === 'rejected');
   gate.keptLeavers += keptWithAccount.length;
   const rejected = [
-    ...staying.filter((_, index) => permissions[index] === 'rejected'),
+    ...judgedAlone.filter((_, index) => permissions[index] === 'rejected'),
     ...keptWithAccount,
   ].map(({ user }) => user);
   if (rejected.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, rejected, 'kept');
-  const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
+  const allowed = judgedAlone.filter((_, index) => permissions[index] === 'allowed');
   return {
     members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],
     isWaiting: decisions.includes('waits'),

@@ -76,8 +76,8 @@ describe('deactivations that the directory has accepted', () => {
     const decision = async () => (await store.outbox.guardStore.decisionsOfMembers([idOf('ada')]))[0];
     const hold = () => store.outbox.guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
 
-    it('`stays` while the source neither deactivates nor deletes the user', async () => {
-      await expect(decision()).resolves.toBe('stays');
+    it('`alone` while the source neither deactivates nor deletes the user', async () => {
+      await expect(decision()).resolves.toBe('alone');
     });
 
     it('`waits` after the source deactivated the user, until a sync asks the guard', async () => {
@@ -112,7 +112,7 @@ describe('deactivations that the directory has accepted', () => {
     const { guardStore } = store.outbox;
     await expect(guardStore.decisionsOfMembers([idOf('bob'), idOf('ada')])).resolves.toEqual([
       'waits',
-      'stays',
+      'alone',
     ]);
   });
 });
