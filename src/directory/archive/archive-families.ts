@@ -16,14 +16,18 @@ const DERIVED = keysOf(
   ...['groupNames', 'groupsOf', 'memberCount', 'pendingGroups:.*', 'references:.*'],
   ...['linked:.*', 'synced:.*', 'syncedTargets'],
 );
-/**
- * Momentary keys, which a backup leaves out. Without `unsentMembers` each pending addition counts as sent. A restore marks every
- * resource that is not synced (ops/backup/restore.ts), so marks are left out too.
- */
+/** Momentary keys, which a backup leaves out. */
 const MOMENTARY = keysOf(
-  // Marks, the queue and leases.
-  ...['accepted:.*', 'deliveries:.*', 'dirty:.*', 'hold:.*', 'inflight:.*', 'lease:.*', 'marks:.*', 'run:.*'],
-  ...['heirs:.*', 'readding:.*', 'renamed:.*', 'takenOutMembers:.*', 'unsentMembers:.*'],
+  // Marks: a restore marks every resource that is not synced (ops/backup/restore.ts).
+  ...['accepted:.*', 'deliveries:.*', 'dirty:.*', 'inflight:.*', 'marks:.*'],
+  // Holds: the header of a backup names those of operators, and a restore holds every target (ops/backup/restore-hold.ts).
+  'hold:.*',
+  // Leases of syncs, and the run that is under way.
+  ...['lease:.*', 'run:.*'],
+  // Resources that wait for a name, and groups whose members are being written or marked again.
+  ...['heirs:.*', 'readding:.*', 'renamed:.*'],
+  // Notes on pending additions; without `unsentMembers` each counts as sent.
+  ...['takenOutMembers:.*', 'unsentMembers:.*'],
   // First approvals, which are given again; and findings of the guard and of a run, which the next run makes again.
   ...[
     'guardFirst:.*',

@@ -9,12 +9,13 @@ interface JudgeOptions {
   /** Largest number of changes of each kind within the window; -1: none is allowed. */
   allowances: Record<string, number>;
   windowMs: number;
+  /** Either all items without an earlier verdict are allowed, or none. */
   whole?: boolean;
   /** No approval and no earlier count allows the items. */
   always?: true;
   /** Numbers of undecided items in later portions, in the order of DESTRUCTIVE_KINDS. */
   later?: number[];
-  /** An earlier refusal of an item in any portion; used only with `whole`. */
+  /** Earlier verdict on an item of any portion, because of which `whole` allows none. */
   stop?: 'held' | 'rejected';
 }
 
@@ -50,8 +51,8 @@ export function createJudgement({ scripts, keys }: StoreDeps, common: object) {
 
   /**
    * Counts the items without an earlier verdict, and judges none of them.
-   * @returns `undecided`: for each portion their numbers, in the order of DESTRUCTIVE_KINDS. `stop`: an earlier refusal of an item in
-   *   any portion; `rejected` counts more than `held`
+   * @returns `undecided`: for each portion their numbers, in the order of DESTRUCTIVE_KINDS. `stop`: `rejected` if an item of any
+   *   portion has this earlier verdict, else `held` if one has that; undefined: none has either
    */
   async function countUndecided(
     portions: Destruction[][],
@@ -60,9 +61,9 @@ export function createJudgement({ scripts, keys }: StoreDeps, common: object) {
     const undecided: number[][] = [];
     let stop: 'held' | 'rejected' | undefined;
     for (const portion of portions) {
-      const [ofKinds, refusal] = await runGuardTake(portion, { ...args, counting: true });
+      const [ofKinds, earlier] = await runGuardTake(portion, { ...args, counting: true });
       undecided.push(ofKinds as number[]);
-      if (refusal !== '' && stop !== 'rejected') stop = refusal as 'held' | 'rejected';
+      if (earlier !== '' && stop !== 'rejected') stop = earlier as 'held' | 'rejected';
     }
     return { undecided, stop };
   }

@@ -11,8 +11,8 @@
 --        them (or ''), end of the first of the failed runs (or ''), time of the oldest dead letter (or '')}
 -- NEEDS keys (BEHIND_HELD, clock, DEACTIVATION, key, p, RECONCILE, SPAN), load (read_load)
 
--- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the
--- others in `dirty` the due time is used, which is that time unless the sync was put off.
+-- Time of the oldest change that is not applied. `accepted` has the delivered marks by the time of their oldest change. `dirty` has
+-- the other marks by due time: the time of the change, or a later one if the sync was put off, so that such a change looks younger.
 local _, accepted_at = unpack(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES'))
 local oldest = tonumber(accepted_at)
 -- Notes the time of a change, if it is the oldest so far.

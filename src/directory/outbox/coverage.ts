@@ -14,8 +14,7 @@ export type CoverState =
   | 'missing'
   /**
    * Without a mark, although (1) it changed since the last sync, (2) it is held and no decision is open any more, (3) it is a group
-   * with a pending membership that can be written, or (4) with `closes`: an earlier policy that closes nothing never found out
-   * which account a user out of scope has.
+   * with a pending membership that can be written, or (4) with `closes`, it is a user out of scope whose account is unknown.
    */
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
@@ -54,6 +53,14 @@ export interface Coverage {
   exceptions: number;
   /** Resources in a state of `LOST`, except orphans. */
   missing: number;
+}
+
+/**
+ * `closes`: whether the policy of the target closes accounts. Under an earlier policy, which closed none, a sync may have ended
+ * without finding out which account a user out of scope or a deleted resource has. A policy that closes accounts has to know it.
+ */
+export interface ClosingPolicy {
+  closes?: boolean;
 }
 
 /** Resources of one script call, with their states. */
@@ -148,12 +155,11 @@ export function createCoverageReader(
       return [next, values];
     });
 
-  /**
-   * Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing.
-   * @param closes whether the policy closes accounts: then users out of scope whose account an earlier policy never found out count
-   *   as `stale`
-   */
-  async function* resources(kind: Kind, { closes = false } = {}): AsyncGenerator<CoverPortion> {
+  /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
+  async function* resources(
+    kind: Kind,
+    { closes = false }: ClosingPolicy = {},
+  ): AsyncGenerator<CoverPortion> {
     const asked = { kind, rulesReadGroups, closes: closes || undefined };
     for await (const [linked, others] of portions('read_coverage', asked)) {
       yield {
@@ -165,9 +171,8 @@ export function createCoverageReader(
 
   /**
    * Yields counts in place of linked resources, and is faster: resources in the `synced` set are not read (lua/synced.lua).
-   * `closes`: as of `resources`.
    */
-  async function* briefly(kind: Kind, { closes = false } = {}): AsyncGenerator<BriefPortion> {
+  async function* briefly(kind: Kind, { closes = false }: ClosingPolicy = {}): AsyncGenerator<BriefPortion> {
     const [stored, ordered] = await Promise.all([
       redis.hlen(keys.key(kind === 'User' ? 'users' : 'groups')),
       redis.zcard(keys.key('order', kind)),
@@ -192,12 +197,8 @@ export function createCoverageReader(
     await redis.del(keys.key('synced', `${target}:User`), keys.key('synced', `${target}:Group`));
   }
 
-  /**
-   * Yields deleted resources whose account is not closed.
-   * @param closes whether the policy closes accounts: then deleted resources whose link has no platform id, because an earlier
-   *   policy never found out their account or group, are yielded too
-   */
-  async function* orphans({ closes = false } = {}): AsyncGenerator<CoverPortion['others']> {
+  /** Yields deleted resources whose account is not closed, and with `closes` also those whose account or group is unknown. */
+  async function* orphans({ closes = false }: ClosingPolicy = {}): AsyncGenerator<CoverPortion['others']> {
     for await (const [found] of portions('read_orphans', { closes: closes || undefined })) {
       yield pairsOf(found as string[]).map(([ref, state]) => ({
         ref: ref as Ref,

@@ -55,9 +55,9 @@ export const exceptionReasonOf = (condition: Condition | undefined): ResourceRea
   RESOURCE_REASONS.find((reason) => reason === condition?.reason) ?? condition?.besides;
 
 /**
- * Returns the counts of the backlog.
- * @param found number and time of the oldest ('' = none) of each reason of a resource, in their order
- * @param hold the hold of the target as stored; '' = none
+ * Converts the part of a reply of backlog.lua that is about exceptions.
+ * @param found for each reason, in the order of RESOURCE_REASONS: number of exceptions, and time of the oldest ('' = none)
+ * @param hold the hold of the target as stored (JSON of `Hold`); '' = none
  * @param now Unix milliseconds
  */
 export function toExceptionCounts(

@@ -35,13 +35,13 @@ interface StoredNames {
   active?: boolean;
 }
 
-/** Largest number of index keys that one step reads, about 1 ms. */
+/** Index keys that a step reads while few hits are to be expected, about 1 ms. */
 const MOST_KEYS = 2000;
-/** Number of index keys of a small step. */
+/** Index keys of the first step in an index, and of each step after the first hit: a common text has many hits among few keys. */
 const FEWEST_KEYS = 100;
 /** Bytes of records that one step reads, about 2 ms. */
 const BYTES_A_STEP = 256 * 1024;
-/** Smallest and largest number of records that one step reads, and the number of the first step. */
+/** Smallest and largest number of records that one step reads, and the number that the first search of a process begins with. */
 const [FEWEST_RECORDS, MOST_RECORDS, FIRST_RECORDS] = [10, 400, 100];
 /**
  * Matches runs of characters that have one spelling in stored records. A space does not match, because a record may store
@@ -53,12 +53,11 @@ const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 const PHASES = ['userNames', 'displayNames', 'records'] as const;
 
 export function createNameSearch({ redis, scripts, keys }: StoreDeps, portion: ReadPortion) {
-  /** Records that the next step reads; adapted to their size. */
+  /** Number of records that the next step reads, of any search; adapted to the size of the records. */
   let records = FIRST_RECORDS;
 
   /** Searches one portion of an index of names. @param hits number of hits so far @returns ids of the resources found */
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
-    // A common text has many hits among few keys, so small steps suffice. The first step shows whether the text is common.
     const count = hits > 0 || cursor === '0' ? FEWEST_KEYS : MOST_KEYS;
     const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
     const [next, flat] = await redis.hscan(keys.key(family), cursor, 'MATCH', pattern, 'COUNT', count);
