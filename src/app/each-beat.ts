@@ -5,7 +5,11 @@ import type { Releasers } from '../support/releasers.ts';
 import { startRounds } from '../support/rounds.ts';
 import type { AppDeps } from './parts.ts';
 
-/** Runs a check after each new connection to Redis and every five seconds, until the service stops. @param check never rejects */
+/**
+ * Runs a check after each new connection to Redis and every BEAT_MS, until the service stops.
+ * @param name names the check in the log if its stop fails
+ * @param check never rejects
+ */
 export function checkEachBeat(
   { clock, redis, releasers }: Pick<AppDeps, 'clock'> & { redis: Redis; releasers: Releasers },
   name: string,

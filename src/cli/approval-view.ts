@@ -17,8 +17,8 @@ const countOf = (kind: DestructiveKind, count: number): string =>
   `${count} ${LABELS[kind][count === 1 ? 'one' : 'many']}`;
 
 /**
- * Text after the number of which a limit allows a percentage. The number includes what was deleted or removed in the window, unlike
- * the totals of `status`.
+ * Text after the number that the percentage of a limit refers to (`ExplainedLimit.population`). Unlike the totals of `status`, the
+ * number includes what was deleted or removed in the window.
  */
 const POPULATIONS: Record<DestructiveKind, string> = {
   deactivate: 'users, those deleted in this time included',

@@ -99,7 +99,7 @@ export function field(label, control, hint) {
 }
 
 const HOUR_MS = 3_600_000;
-/** Longest duration that is shown in hours and not in days, as commands do, because approvals expire after 72 hours. */
+/** Longest duration that is shown in hours and not in days, as in the text of commands: approvals expire after 72 hours. */
 const IN_HOURS_MS = 72 * HOUR_MS;
 const UNITS = [
   ['h', HOUR_MS],
@@ -107,7 +107,7 @@ const UNITS = [
   ['s', 1000],
 ];
 
-/** Formats a duration in its largest unit, such as `3 min`. @param ms milliseconds */
+/** Formats a duration in whole numbers of its largest unit, such as `3 min`; up to 72 hours in hours. @param ms milliseconds */
 export function duration(ms) {
   if (ms > IN_HOURS_MS) return `${Math.floor(ms / (24 * HOUR_MS))} d`;
   const [unit, size] = UNITS.find(([, step]) => ms >= step) ?? ['ms', 1];

@@ -17,11 +17,11 @@ interface Namesakes {
 }
 
 /**
- * Compares a former person with every pushed user who has one of the names. An equal externalId means the same person. Another
- * externalId means somebody else, unless the user has, or may still take over, an account of the former person: the identity
- * provider may have created the person anew, or may have given the userName to somebody else. Without a stored externalId of the
- * former person the comparison decides nothing, also when the externalId of the user is equal to a name of the former person.
- * @param otherPeople users whom the operator named as somebody else
+ * Compares a former person with every pushed user who has one of the names. A user with the same externalId is the same person, and
+ * ends the search. A user with another externalId is somebody else, but not if the user has, or may still take over, an account of
+ * the former person. All others are `unclear`: the identity provider may have created the person anew, or given the name to
+ * somebody else. If no externalId of the former person is stored, every user is unclear.
+ * @param otherPeople users whom the operator named as somebody else, so they are not unclear
  */
 export async function findNamesakes(former: FormerIdentity, otherPeople: readonly Ref[]): Promise<Namesakes> {
   const { desired, names } = former;

@@ -1,4 +1,4 @@
-// Makes the entries of a plan from the verified resources: their causes, what follows from them, and what only is reported.
+// Makes the entries of a plan from the verified resources: their causes, what follows from them, and what is only reported.
 import type { Ref } from '../../directory/records.ts';
 import { attributeDrift, earliestDrift, type DriftFacts } from '../compare/attribution.ts';
 import { withNames } from '../compare/entry-names.ts';

@@ -6,7 +6,7 @@ export function defaultValueOf({ type, defaultValue: text }: UserAttribute): Att
   if (typeof text !== 'string') return undefined;
   if (type === 'string') return text;
   if (type === 'number') {
-    // Number('') is 0, which no blank text means.
+    // Number('') is 0, but a blank text is no number.
     const number = text.trim() === '' ? Number.NaN : Number(text);
     return Number.isFinite(number) ? number : undefined;
   }

@@ -1,4 +1,6 @@
-// Tells which accounts of the user list (`GET /api/v1/users`) can be that of a SCIM account, and whether a tenant has such a list.
+// Finds the console account of a SCIM account, and tells whether a tenant has a list of console accounts. The platform shows each
+// person twice: as SCIM account (`/Users` of its SCIM API, an id of text) and as console account (the user list,
+// `GET /api/v1/users`, the number under which attribute values are stored). No record has both ids (contract 3.4).
 import type { Condition } from '../../directory/outbox/link-condition.ts';
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
@@ -18,10 +20,11 @@ export const isAboutUserList = (condition: Pick<Condition, 'reason' | 'message'>
   condition?.reason === 'AttributesNotWritten' && condition.message.includes(NEEDS_USER_LIST);
 
 /**
- * Returns the accounts of a user list that can be the console account of a SCIM account, as the platform shows it now: those with
- * its userName; if there is none, those with the userName as email address. An account that may be another SCIM account's is left
- * out. More than one: it is not known which.
- * @param found answer of the user list to the userName
+ * Returns the accounts of the user list that can be the console account of a SCIM account: those with its userName; if there is
+ * none, those with the userName as email address. An account that can belong to another SCIM account is left out. More than one: it
+ * is not known which of them it is.
+ * @param shown the SCIM account, as the platform shows it now
+ * @param found result of a search in the user list for the userName
  */
 export async function consoleAccountsOf(
   { users }: Pick<PlatformClient, 'users'>,
