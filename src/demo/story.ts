@@ -2,8 +2,9 @@
 import { systemClock } from '../support/sources.ts';
 import { showAccess, type AccessFindings } from './access.ts';
 import { createCompany, type Company, type Idp } from './company.ts';
-import { createEntra, createOkta } from './idp.ts';
+import { createEntra } from './entra.ts';
 import { reviews, STORY, type LifeEvent } from './life.ts';
+import { createOkta } from './okta.ts';
 import { pushAgain, pushChanges, pushEverything, type Providers } from './push.ts';
 import type { Screen } from './screen.ts';
 import type { DemoProcesses } from './processes.ts';
