@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../verify-access/report.ts';
+import type { AccessReport, AccessResult, CheckedStage, QueryOutcome } from '../verify-access/report.ts';
 import { verifyAccess, type AccessQuestion } from '../verify-access/verify-access.ts';
 import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
@@ -30,7 +30,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
   program
     .command('verify-access <user>')
     .description(
-      'what this person would really see; exit 2 where a link from the push to the data is missing',
+      'what this person would really see; exit 2 where a stage from the push to the data is missing',
     )
     .option('--connection <name>', 'where the same person came through several')
     .option('--target <name>', 'where the person is brought to several')
@@ -86,7 +86,7 @@ function messageOf(error: unknown): string {
 
 function uncheckedText({ chain, fault }: AccessReport): string {
   const unchecked = chain.find(({ ok }) => ok === undefined);
-  return `The link "${unchecked?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? unchecked?.detail ?? ''}`;
+  return `The stage "${unchecked?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? unchecked?.detail ?? ''}`;
 }
 
 function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
@@ -129,7 +129,7 @@ function render(report: AccessReport): string[] {
       }, is ${JSON.stringify(actual)}`,
   );
   const lines = [title, ''];
-  for (const link of chain) lines.push(renderLink(link), ...(link.stage === 'applied' ? differing : []));
+  for (const each of chain) lines.push(renderStage(each), ...(each.stage === 'applied' ? differing : []));
   if (securityContext) {
     const { groups, userAttributes } = securityContext.cubeCloud;
     lines.push('', `  groups      ${groups.join(', ') || 'none'}`);
@@ -142,7 +142,7 @@ function render(report: AccessReport): string[] {
   return lines;
 }
 
-function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
+function renderStage({ stage, ok, at, afterMs, tookMs, detail }: CheckedStage): string {
   // –: the stage was not checked.
   let sign = '–';
   if (ok !== undefined) sign = ok ? '✔' : '✘';

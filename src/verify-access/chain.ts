@@ -1,5 +1,11 @@
 // Builds the report of verify-access: four stages (push, stored, applied, visible), each with a time and a sentence. Pure.
-import { CHAIN, type AccessReport, type AccessResult, type ChainLink, type QueryOutcome } from './report.ts';
+import {
+  CHAIN,
+  type AccessReport,
+  type AccessResult,
+  type CheckedStage,
+  type QueryOutcome,
+} from './report.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import { becauseOf, unmanagedText } from './differing-reasons.ts';
@@ -16,7 +22,7 @@ import { isChangeWaiting, isDecisionMoot } from './waiting-change.ts';
 export function nobody(asked: string): AccessReport {
   const detail =
     'no connection of the settings knows a user of this name: none was pushed, the person was forgotten, or stored data was lost or restored';
-  const chain = CHAIN.map((stage): ChainLink =>
+  const chain = CHAIN.map((stage): CheckedStage =>
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );
   const none = { person: null, account: null, securityContext: null, deployment: null };
@@ -27,7 +33,7 @@ export function nobody(asked: string): AccessReport {
 /** Returns the report of a known user. */
 export function toAccessReport(facts: Facts): AccessReport {
   const { asked, target, person, reading, differences, context, visibility } = facts;
-  const chain = [...acceptedLinks(facts), appliedLink(facts), visibleLink(facts)];
+  const chain = [...acceptedStages(facts), appliedStage(facts), visibleStage(facts)];
   return {
     ok: chain.every(({ ok }) => ok === true),
     result: resultOf(chain),
@@ -56,7 +62,7 @@ const restoredNote = (restored: Restored): string =>
   `The record was restored from ${backupText(restored)}: what the source pushed or deleted between the backup and the restore is not known, unless it pushes again.`;
 
 /** Returns `missing` if a stage failed, `unknown` if one was not checked, else `complete`. */
-function resultOf(chain: readonly ChainLink[]): AccessResult {
+function resultOf(chain: readonly CheckedStage[]): AccessResult {
   if (chain.some(({ ok }) => ok === false)) return 'missing';
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
 }
@@ -66,7 +72,7 @@ export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
 /** Returns the first two stages. A push is answered only after it is stored, so both have the same time. */
-function acceptedLinks(facts: Facts): ChainLink[] {
+function acceptedStages(facts: Facts): CheckedStage[] {
   const { record } = facts.person;
   const at = isoTime(pushedAt(facts));
   const pushed = record ? `accepted; version ${record.version}` : 'accepted: deleted at the source';
@@ -78,7 +84,7 @@ function acceptedLinks(facts: Facts): ChainLink[] {
 }
 
 /** Returns the third stage: whether the account at the platform is as desired. */
-function appliedLink(facts: Facts): ChainLink {
+function appliedStage(facts: Facts): CheckedStage {
   const { writes, link, wanted, differences, accountTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
@@ -147,7 +153,7 @@ function desiredWords({ leftAlone }: Facts): string {
 }
 
 /** Returns the fourth stage: whether the user sees data, or sees nothing if the account is to be closed. */
-function visibleLink(facts: Facts): ChainLink {
+function visibleStage(facts: Facts): CheckedStage {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
   const unread = unreadDetail(facts);
@@ -176,7 +182,7 @@ function visibleLink(facts: Facts): ChainLink {
  * Returns the state and the sentence of the last stage. The list of entities is the answer if no query can be made: no entity has
  * a measure, or the API secret is missing and the operator named no query. No other failed query counts as visible.
  */
-function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<ChainLink, 'ok' | 'detail'> {
+function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<CheckedStage, 'ok' | 'detail'> {
   const { entities, query, hasSecret } = visibility;
   // The query itself proves that the user sees nothing, whatever entities are listed.
   if (query.kind === 'hidden' || query.kind === 'attributeMissing')

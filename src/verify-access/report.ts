@@ -7,8 +7,8 @@ import type { SecurityContext } from './security-context.ts';
 export const CHAIN = ['push', 'stored', 'applied', 'visible'] as const;
 type ChainStage = (typeof CHAIN)[number];
 
-/** One stage of the chain from a push to visible data, with the result of its check. It is no `Link` of the directory. */
-export interface ChainLink {
+/** One stage of the chain from a push to visible data, with the result of its check. */
+export interface CheckedStage {
   stage: ChainStage;
   /** Undefined: not checked, because an earlier stage failed or a server did not answer. */
   ok?: boolean;
@@ -125,7 +125,7 @@ export interface AccessReport {
   asked: string;
   /** The user whose name was asked for (`asked`), at the target that was checked; null: no user has it. */
   person: { connection: string; target: string; ref: string; userName: string } | null;
-  chain: ChainLink[];
+  chain: CheckedStage[];
   differences: AccountDifference[];
   /** Groups and values beside the desired ones; empty for an account that is to be closed. */
   leftAlone: LeftAlone[];

@@ -252,7 +252,7 @@ test('the text output shows the four steps and the error message with control ch
   const { code, out, errors } = await verify(['--query', QUERY]);
   expect([code, out.match(/^ {2}✔ (push|stored|applied) /gm)?.length]).toEqual([1, 3]);
   expect(out).toMatch(/– visible .*status 500.*pool exhausted/);
-  expect(errors).toContain('The link "visible" could not be checked');
+  expect(errors).toContain('The stage "visible" could not be checked');
   expect(out + errors).not.toContain('\u001b');
 });
 

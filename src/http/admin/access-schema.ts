@@ -5,7 +5,7 @@ import {
   type AccessReport,
   type AccountDifference,
   type AccountView,
-  type ChainLink,
+  type CheckedStage,
   type LeftAlone,
   type VisibleEntity,
 } from '../../verify-access/report.ts';
@@ -57,7 +57,7 @@ export const accessSchema: JsonSchema = {
       'Null: no person has the name.',
     ),
     chain: arrayOf(
-      objectOf<ChainLink>()({
+      objectOf<CheckedStage>()({
         stage: { enum: CHAIN },
         ok: omittable(booleanField),
         at: omittable(dateTime),

@@ -58,7 +58,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     ),
     answers: {
       description:
-        'The chain push → stored → applied → visible; ok is false when a link of the chain is missing.',
+        'The chain push → stored → applied → visible; ok is false when a stage of the chain is missing.',
       schema: refTo('AccessReport'),
     },
     refuses: {
