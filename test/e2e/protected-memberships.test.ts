@@ -113,7 +113,7 @@ test('after a restart `scim-bridge exceptions` lists a person who was added to u
   expect(await told('explain', BOB)).toContain('as desired');
 }, 60_000);
 
-test('a protected member of an adopted group that the source deleted leaves the group when the protection ends', async () => {
+test('after the source deletes an adopted group, a protected member stays in it at the platform until the protection ends', async () => {
   const { fixtures, platformUrl } = place.sandbox.ready;
   const made = await fetch(`${platformUrl}/api/scim/v2/Groups`, {
     method: 'POST',
