@@ -238,7 +238,7 @@ function refusal(kind: 'expired' | 'samePerson' | 'full', id: string): Error {
   const says = {
     expired: `Approval ${id} has expired, and nothing was decided: ${judgedAnew(undefined)}. Then scim-bridge approvals list shows what is held.`,
     samePerson: `You have approved ${id} already: another person has to approve it too.`,
-    full: `Too many first approvals of ${id} wait for a second person: decide about them, or take yours back with scim-bridge approvals withdraw ${id}.`,
+    full: `The approval of ${id} was not stored: too many first approvals of its target wait for a second person. Approve some of them as that person, or take some back with scim-bridge approvals withdraw: scim-bridge approvals list shows their ids.`,
   };
   return new Error(says[kind]);
 }

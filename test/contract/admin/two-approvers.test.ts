@@ -154,7 +154,10 @@ test('when 100 first approvals wait at an approval that is then rejected, a firs
   // With the one above, 100 first approvals are stored, the limit of a target.
   for (let index = 0; index < 99; index++) await redis.hset(key, `${field}${index}`, text);
   redis.disconnect();
-  expect(await as('anna', 'approve', before)).toMatchObject({ status: 409 });
+  expect(await as('anna', 'approve', before)).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining('too many first approvals of its target') },
+  });
   expect(await as('ben', 'reject', before)).toMatchObject({ body: { outcome: 'decided' } });
   await leave(2);
   const after = await heldId();

@@ -69,7 +69,7 @@ const queryFields = {
 
 const params = { id: 'Id of the approval.' };
 const CONFLICT =
-  'The approval has expired and its changes are judged anew, or it is decided already, or this person has approved it already.';
+  'The approval has expired and its changes are judged anew, or it is decided already, or this person has approved it already, or too many first approvals wait at the target.';
 const UNKNOWN = 'No person or group has the given name.';
 const refuses = { 404: 'There is no such approval.' };
 
@@ -203,7 +203,7 @@ const REFUSALS = {
   expired: (id: string) =>
     `Approval ${id} has expired: ${judgedAnew(undefined)}. List the approvals again then.`,
   full: (id: string) =>
-    `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
+    `The approval of ${id} was not stored: too many first approvals of its target wait for a second person. Approve some of them as that person, or withdraw some: GET /admin/v1/approvals lists them.`,
 };
 
 /** Converts the error for a name without person or group. @throws Problem 400, or any other error unchanged */
