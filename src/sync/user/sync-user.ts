@@ -7,11 +7,10 @@
 // 5. Write the core attributes.
 // 6. Activate an account that should be active; with `users.activation: safe` after all groups have removed and added the user.
 // 7. After a return (`rejoining`): wait until no group has to add the user any more.
-// The syncs of the groups remove and add the user, not this one. Flags of the link: directory/outbox/link.ts. `gate`: context.ts.
+// The syncs of the groups remove and add the user, not this one (awaited-groups.ts). Flags of the link: directory/outbox/link.ts.
+// `gate`: context.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
-import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { refOf } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { unlinkAbsent } from '../calls/absence.ts';
 import { deactivate, mayBeActive, mayBeInactive, noteLeftOpen, setActive } from './account-state.ts';
@@ -27,7 +26,8 @@ import type { DesiredUser } from '../mapping/mapping.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { waitForName } from '../names/taken-name.ts';
 import { rememberRefusal } from './combined-patch.ts';
-import { removal } from '../names/succession.ts';
+import { hasPendingAdditions, waitForRemovals } from './awaited-groups.ts';
+import { depart } from './depart-user.ts';
 import {
   resumeRemovals,
   leaveAlone,
@@ -35,7 +35,6 @@ import {
   waitForKeyOwner,
   whyUntouchable,
 } from './protected-user.ts';
-import { depart } from './depart-user.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
@@ -83,6 +82,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
   delete link.hasFormerName;
+  // Step 1.
   if (link.id === undefined) {
     const unlinked = await linkAccount(context, desired);
     if (unlinked) return unlinked;
@@ -108,6 +108,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
 
   const pendingSigns = [...work.pendingGroups.values()];
   if (!pendingSigns.includes(MEMBERSHIP_SIGN.toAdd)) delete link.rejoining;
+  // Step 2.
   if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
     // While a deactivation is held, only core attributes are written: the user must not gain access.
     if ((await deactivate(context)) === 'held') {
@@ -116,11 +117,13 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
     }
   }
 
+  // Step 3.
   const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
   // Before the removals, new values would add to the access of the groups that the user is leaving.
   if (mayGainAccess && mayBeActive(link) && pendingSigns.includes(MEMBERSHIP_SIGN.toRemove))
     return waitForRemovals(context);
+  // Step 4.
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return attributes;
   // A person whose deactivation was rejected joins no group. `observedGeneration` would let the groups add the person until this
@@ -132,6 +135,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
     await context.save({ requeueGroups: true });
   }
 
+  // Step 5.
   const unfinished = await writeCore(context, desired);
   if (unfinished) return unfinished;
   // The platform accepted every single write, so it refused the combined form and not a value.
@@ -139,6 +143,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   if (attributes.kind === 'blocked') return attributes;
   if (attributes.kind === 'held') return ended(context);
 
+  // Step 6.
   if (desired.active && mayBeInactive(link)) {
     const waiting = await activate(context, pendingSigns);
     if (waiting) return waiting;
@@ -146,6 +151,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   delete link.isIncomplete;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
+  // Step 7.
   // Groups that add a rejoining user read all their members first, so the mark stays until no group has to add the user. It does
   // not stay where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
   const mayWait = desired.active && !work.hasGuardItem && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
@@ -218,53 +224,4 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
 function whyInactive({ inScope, active }: DesiredUser): string | undefined {
   if (!inScope) return 'is out of the scope of the target';
   return active ? undefined : 'is inactive at the source';
-}
-
-/** Interval of attempts while the awaited removals are held or refused, in case the notification at their end was lost. */
-const STOPPED_REMOVAL_RETRY_MS = 600_000;
-
-/**
- * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. A group
- * without a pending sync is marked: its removal may have waited for the decision about the user's deactivation, which has been made
- * now. If every removal is held, or its group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and `status`
- * does not count the user under 'not applied yet'.
- */
-async function waitForRemovals({ links, outbox, target, work }: SyncContext): Promise<SyncOutcome> {
-  const groups = [...work.pendingGroups]
-    .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove)
-    .map(([group]) => group);
-  const refs = groups.map((group) => refOf('Group', group));
-  const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
-  const found = await links.getMany(target.name, refs);
-  let isStopped = groups.length > 0;
-  for (const [index, ref] of refs.entries()) {
-    // A held removal waits for its decision. If the last sync of the group was refused, the removal waits for an operator: a new
-    // sync does not help. Under another policy than `sync`, the sync of the group drops the pending removal, so the group is marked
-    // even after a refusal.
-    const isRefused =
-      target.policy.policy === 'sync' && refusalOf(found[index] ?? {}, await outbox.isMarked(ref));
-    if (held[index] || isRefused) continue;
-    isStopped = false;
-    if (await outbox.isAtRest(ref)) await outbox.mark([ref], 'edit', work.request);
-  }
-  const wait = isStopped
-    ? { afterMs: STOPPED_REMOVAL_RETRY_MS, behindHeld: groups, isRefused: !held.includes(true) }
-    : {};
-  return { kind: 'waiting', for: 'removals', ...wait };
-}
-
-/**
- * Returns whether groups still have to add the user. A group whose condition does not end by itself is ignored: a person may have
- * to act first.
- */
-async function hasPendingAdditions(context: SyncContext): Promise<boolean> {
-  const { work, links, target } = context;
-  const groups = [...work.pendingGroups]
-    .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd)
-    .map(([group]) => group);
-  const states = await links.getMany(
-    target.name,
-    groups.map((group) => `Group:${group}` as const),
-  );
-  return states.some(({ condition }) => condition === undefined || condition.reason === 'NameTaken');
 }
