@@ -19,8 +19,8 @@ export interface Leaver extends LinkedMember {
 }
 
 /**
- * `protected`: the membership stays. `sought`: the account that the user may have is still to be found (`isSought`). Undefined:
- * there is no membership to remove, such as of a user without account.
+ * `protected`: `users.protected` lists the user, so the membership stays. `sought`: the account that the user may have is still to be
+ * found (`isSought`). Undefined: there is no membership to remove, such as of a user without account.
  */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | undefined];
 
