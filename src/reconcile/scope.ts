@@ -10,7 +10,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { RunStore } from '../directory/outbox/runs.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Target } from '../sync/target.ts';
-import type { ComparedAttributes } from './compare/compare.ts';
+import type { ComparedAttributes } from './compare/shown-attributes.ts';
 import type { FindConsoleAccounts } from './compare/console-list.ts';
 
 export interface ReconcileScope {

@@ -6,6 +6,7 @@ import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
 import { EXTENSION, isEmpty, LISTED } from '../../sync/diff.ts';
 import type { Core, DesiredUser } from '../../sync/mapping/mapping.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
+import { COMPARED_PATHS, shownCore, type ComparedAttributes } from './shown-attributes.ts';
 
 /** Desired state of a user: mapped from the record, or the applied state that the link holds. */
 export interface DesiredAccount {
@@ -30,32 +31,6 @@ export interface ObservedAccount {
   values: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** Records which attributes the platform's lists return: an attribute that no account shows may not be returned at all. */
-export interface ComparedAttributes {
-  /** Records whether an account shows a desired value. */
-  note(name: string, isShown: boolean): void;
-  /** Returns false for an attribute that several accounts should have and none shows. */
-  isVisible(name: string): boolean;
-}
-
-/** Creates an empty record of the attributes that the platform's lists return. */
-export function createVisibility(): ComparedAttributes {
-  const shown = new Set<string>();
-  const expected = new Map<string, number>();
-  return {
-    note: (name, isShown) => {
-      if (shown.has(name)) return;
-      if (isShown) shown.add(name);
-      else expected.set(name, (expected.get(name) ?? 0) + 1);
-    },
-    // One account without the value may have lost it. With two, the list may not return the attribute at all.
-    isVisible: (name) => shown.has(name) || (expected.get(name) ?? 0) < 2,
-  };
-}
-
-/** Core attributes that are compared, as paths. */
-const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.familyName', 'emails'];
-
 /**
  * Returns a fingerprint of all values that `differences` compares. An account with the fingerprint of an earlier match is
  * still equal if its link was not written since, so the link need not be read.
@@ -65,29 +40,11 @@ export function printOf(user: WireUser): string {
   // counts. The sign behind it is `active`; `?`: the account does not show whether it is active.
   let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
   // Names and addresses contain neither the separator nor the sign of a value that is not shown.
-  for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
+  for (const path of COMPARED_PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
   const extension = user[EXTENSION];
   if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
   // 96 bits tell accounts apart; shorter fingerprints save memory in Redis.
   return hash('sha1', text, 'base64').slice(0, 16);
-}
-
-/** Returns a function that records the shown attributes of accounts that are known to be equal. */
-export function createShownNoter(visibility: ComparedAttributes): (user: WireUser) => void {
-  const unseen = new Set(PATHS);
-  const attributes = new Set<string>();
-  return (user) => {
-    for (const path of unseen) {
-      if (shownCore(user, path) === undefined) continue;
-      visibility.note(path, true);
-      unseen.delete(path);
-    }
-    for (const name in user[EXTENSION]) {
-      if (attributes.has(name)) continue;
-      attributes.add(name);
-      visibility.note(`attributes.${name}`, true);
-    }
-  };
 }
 
 /** Returns the applied state of a link; it equals the desired state unless a mark is pending or the mapping changed. */
@@ -113,26 +70,6 @@ export const desiredFromRecord = ({ inScope, active, core, attributes }: Desired
   core,
   attributes,
 });
-
-/** Returns a core attribute of a platform account as text; undefined: not shown. */
-function shownCore(user: WireUser, path: string): string | undefined {
-  switch (path) {
-    case 'userName':
-      return user.userName;
-    case 'externalId':
-      return user.externalId;
-    case 'displayName':
-      return user.displayName;
-    case 'name.givenName':
-      return user.name?.givenName;
-    case 'name.familyName':
-      return user.name?.familyName;
-    case 'emails':
-      return (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value;
-    default:
-      return undefined;
-  }
-}
 
 /**
  * Returns a value of an account; null: there is none, undefined: not read.
@@ -187,9 +124,10 @@ export function desiredValue(wanted: DesiredAccount, name: string): unknown {
 }
 
 /**
- * Returns the differences between an account and its desired state. A core attribute without desired value is ignored unless the
- * bridge empties it, or has emptied it.
+ * Returns the differences between an account and its desired state: `active`, core attributes, user attributes. A core attribute
+ * without desired value is ignored unless the bridge empties it, or has emptied it.
  * @param link the stored link of the account
+ * @param visibility records which attributes the account shows
  * @param values all user attributes of the account, from the value list; without them only attributes of types that SCIM lists
  *   return are compared
  */
@@ -201,13 +139,24 @@ export function differences(
   visibility: ComparedAttributes,
   values?: ReadonlyMap<string, unknown>,
 ): Difference[] {
-  const found: Difference[] = [];
   const active = observed.active !== false;
   // Out of scope only `active` of the account is managed.
-  if (!wanted.inScope) {
-    return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
-  }
-  if (active !== wanted.active) found.push({ name: 'active', before: active, after: wanted.active });
+  if (!wanted.inScope)
+    return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : [];
+  const found = coreDifferences(wanted, observed, link, visibility);
+  if (active !== wanted.active) found.unshift({ name: 'active', before: active, after: wanted.active });
+  for (const difference of attributeDifferences(wanted, observed, types, visibility, values))
+    found.push(difference);
+  return found;
+}
+
+function coreDifferences(
+  wanted: DesiredAccount,
+  observed: WireUser,
+  link: Link,
+  visibility: ComparedAttributes,
+): Difference[] {
+  const found: Difference[] = [];
   const isChanged = changedSinceApplied(link, wanted);
   for (const path in wanted.core) {
     const value = wanted.core[path] ?? null;
@@ -221,6 +170,17 @@ export function differences(
     const isSame = isChanged(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
     if (!isSame) found.push({ name: path, before: shown ?? null, after: value });
   }
+  return found;
+}
+
+function attributeDifferences(
+  wanted: DesiredAccount,
+  observed: WireUser,
+  types: Record<string, UserAttributeType>,
+  visibility: ComparedAttributes,
+  values: ReadonlyMap<string, unknown> | undefined,
+): Difference[] {
+  const found: Difference[] = [];
   const extension = observed[EXTENSION];
   for (const name in wanted.attributes) {
     const type = types[name];

@@ -3,8 +3,9 @@ import type { Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
-import type { ComparedAttributes, DesiredAccount } from './compare.ts';
+import type { DesiredAccount } from './compare.ts';
 import type { Basis, Cause, PlanEntry } from '../entry.ts';
+import type { ComparedAttributes } from './shown-attributes.ts';
 import type { Namesake } from './strangers.ts';
 
 /** Stored state of a user, and the observed account. */

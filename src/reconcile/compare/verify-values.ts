@@ -5,7 +5,7 @@ import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
-import { createVisibility, differences, desiredFromLink, hasUnknownValue } from './compare.ts';
+import { differences, desiredFromLink, hasUnknownValue } from './compare.ts';
 import { readDefinitions, type ReadDefinitions } from './deleted-definitions.ts';
 import { usersToVerify } from './desired-users.ts';
 import { isEmpty, unlistedAttributes } from '../../sync/diff.ts';
@@ -13,6 +13,7 @@ import { readNoted } from './look-again.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { readValues } from './platform-reads.ts';
+import { createVisibility } from './shown-attributes.ts';
 
 /** Number of users whose value list is read in each run, the longest unread first. */
 const VALUES_IN_TURN = 100;

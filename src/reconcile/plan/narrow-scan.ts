@@ -1,5 +1,5 @@
 // Creates the state of a comparison of a few known resources, which stores nothing for later runs.
-import { createVisibility } from '../compare/compare.ts';
+import { createVisibility } from '../compare/shown-attributes.ts';
 import { listConsoleAccounts, searchConsoleAccounts } from '../compare/console-list.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 

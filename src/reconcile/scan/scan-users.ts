@@ -8,7 +8,7 @@ import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { compareWithList, readCover, type Orphans, unlistedWaiting } from './cover.ts';
-import { createShownNoter } from '../compare/compare.ts';
+import { createShownNoter } from '../compare/shown-attributes.ts';
 import { compareUserPage, type UserScan, type UserScanDraft } from './compare-user-page.ts';
 import { createListProof, type ProofKeeper } from './list-proof.ts';
 import { scanList } from './scan.ts';

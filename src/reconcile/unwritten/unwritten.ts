@@ -67,6 +67,9 @@ const BEHIND_EMPTYING =
  */
 export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
 
+/** By entry, the reason why no sync writes it. */
+type Reasons = Map<PlanEntry, string>;
+
 /**
  * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
  * `report`.
@@ -77,41 +80,19 @@ export async function withoutUnwritten(
 ): Promise<PlanEntry[]> {
   // A later cause replaces an earlier one: protection before all others, then names and accounts of others, the settings, the
   // guard's verdicts, and waits.
-  const why = new Map<PlanEntry, string>();
+  const why: Reasons = new Map();
   const unwanted = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
     else why.set(entry, `${entry.reason}${WAITS[wait]}`);
-  // By person, the text that says why no sync writes an attribute value of the person before an operator acts. A sync of such a
-  // person defines no attribute either.
-  const withoutValues = new Map<Ref, string>();
+  const stoppedValues = new Map<Ref, string>();
   for (const [entry, stop] of await waitingValues(scope, entries)) {
     why.set(entry, `${entry.reason}${WAITS[stop]}`);
-    if (isValue(entry)) withoutValues.set(entry.ref, WAITS[stop]);
+    if (isValue(entry)) stoppedValues.set(entry.ref, WAITS[stop]);
   }
-  const heldClosings = new Set<Ref>();
-  const heldEmptyings = new Set<Ref>();
-  for (const { entry, item, verdict } of await decidedChanges(scope, entries)) {
-    why.set(entry, REASONS[verdict]);
-    if (verdict === 'held' && item.kind === 'deactivate') heldClosings.add(item.ref);
-    if (verdict === 'held' && item.kind === 'clearAttributes') heldEmptyings.add(item.ref);
-  }
-  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
-  for (const ref of heldClosings) withoutValues.set(ref, BEHIND_CLOSING);
-  // The sync of another user writes values, and defines the attributes that the platform lacks.
-  const writesValues = ({ kind, ref }: PlanEntry): boolean =>
-    kind === 'User' && ref !== null && !withoutValues.has(ref);
-  const definesElsewhere = entries.some((entry) => writesValues(entry) && isChange(entry));
-  for (const entry of entries) {
-    const { action, follows } = entry;
-    const isDefinition = action === 'defineAttribute' && !definesElsewhere;
-    const waits = isDefinition && follows && withoutValues.get(follows);
-    if (waits) why.set(entry, `${entry.reason}${waits}`);
-    else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
-      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
-    else if (isActivation(entry) && heldEmptyings.has(entry.ref) && !why.has(entry))
-      why.set(entry, `${entry.reason}${BEHIND_EMPTYING}`);
-  }
+  const decided = await decidedChanges(scope, entries);
+  for (const { entry, verdict } of decided) why.set(entry, REASONS[verdict]);
+  noteWaitsForOwnDecision(entries, { stoppedValues, decided }, why);
   const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));
   const kept = await keptBySettings(
     scope,
@@ -127,6 +108,41 @@ export async function withoutUnwritten(
     if (unwanted.has(entry)) return [];
     return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
   });
+}
+
+/**
+ * Adds the reasons of changes of a person that wait for a held change of the same person, and of definitions that no sync of a
+ * person makes meanwhile.
+ * @param found.stoppedValues by person, the text that says why no sync writes an attribute value before an operator acts
+ */
+function noteWaitsForOwnDecision(
+  entries: readonly PlanEntry[],
+  { stoppedValues, decided }: { stoppedValues: ReadonlyMap<Ref, string>; decided: readonly DecidedChange[] },
+  why: Reasons,
+): void {
+  const heldOf = (kind: Destruction['kind']): Set<Ref> =>
+    new Set(
+      decided.flatMap(({ item, verdict }) => (verdict === 'held' && item.kind === kind ? item.ref : [])),
+    );
+  const heldClosings = heldOf('deactivate');
+  const heldEmptyings = heldOf('clearAttributes');
+  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
+  const closing = [...heldClosings].map((ref): [Ref, string] => [ref, BEHIND_CLOSING]);
+  const withoutValues = new Map([...stoppedValues, ...closing]);
+  // The sync of another user writes values, and defines the attributes that the platform lacks.
+  const definesElsewhere = entries.some(
+    (entry) => entry.kind === 'User' && entry.ref && !withoutValues.has(entry.ref) && isChange(entry),
+  );
+  for (const entry of entries) {
+    const { action, follows } = entry;
+    const isUndefined = action === 'defineAttribute' && !definesElsewhere;
+    const waits = isUndefined && follows && withoutValues.get(follows);
+    if (waits) why.set(entry, `${entry.reason}${waits}`);
+    else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
+      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
+    else if (isActivation(entry) && heldEmptyings.has(entry.ref) && !why.has(entry))
+      why.set(entry, `${entry.reason}${BEHIND_EMPTYING}`);
+  }
 }
 
 /** A change that the guard holds, that a person rejected, or that waits for such a change of the same resource. */

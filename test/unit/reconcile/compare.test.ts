@@ -1,6 +1,7 @@
 // Tests the comparison of desired values with the platform's.
-import { createVisibility, differences } from '../../../src/reconcile/compare/compare.ts';
+import { differences } from '../../../src/reconcile/compare/compare.ts';
 import type { DesiredAccount } from '../../../src/reconcile/compare/compare.ts';
+import { createVisibility } from '../../../src/reconcile/compare/shown-attributes.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';
 
 const wanted = (core: DesiredAccount['core']): DesiredAccount => ({
