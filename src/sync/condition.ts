@@ -1,10 +1,24 @@
-// Creates conditions of a resource: reason, message and time of transition.
+// Creates conditions of a resource (reason, message and time of transition), and the outcomes of resources without a usable record.
 import { isAwaitingDecision, printFor, type Condition } from '../directory/outbox/link-condition.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-/** Creates a condition of the resource; `since` stays while the reason is the same. @param status HTTP status of a refusal */
+/** Request ids of decisions about held changes. */
+const DECISION = /^(approval|rejection|withdrawal):/;
+
+/** Reasons that other settings of the target may remove. */
+const BY_SETTINGS: ReadonlySet<string> = new Set([
+  'Held',
+  'AttributesNotWritten',
+  'NotAdopted',
+  'Conflict',
+  'Refused',
+  'TakenByConnection',
+  'TemporaryName',
+]);
+
+/** Returns a new condition of the resource; `since` stays while the reason is the same. @param status HTTP status of a refusal */
 export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
   const before = context.link.condition;
   const since = before?.reason === reason ? before.since : context.clock.now();
@@ -33,20 +47,6 @@ function knownCause({ link, work }: SyncContext): Pick<Condition, 'request' | 'a
   const { request, accepted } = (work.hasGuardItem && link.condition) || {};
   return request === undefined || accepted === undefined ? {} : { request, accepted };
 }
-
-/** Request ids of decisions about held changes. */
-const DECISION = /^(approval|rejection|withdrawal):/;
-
-/** Reasons that other settings of the target may remove. */
-const BY_SETTINGS: ReadonlySet<string> = new Set([
-  'Held',
-  'AttributesNotWritten',
-  'NotAdopted',
-  'Conflict',
-  'Refused',
-  'TakenByConnection',
-  'TemporaryName',
-]);
 
 /** Returns whether a resource that is or may be linked has neither record nor tombstone; a sync must not delete anything for it. */
 export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>

@@ -39,17 +39,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   // A reconcile notes the name null for a group that is gone. The end of such a group needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
-  // Only the policy `sync` removes anything; the link lists the members who leave, for a later change of the policy. The list may
-  // be empty: without one, all members whom the source does not have would be removed then.
-  if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
-    link.departed = true;
-    link.leavers ??= [];
-    const pending = await context.outbox.pendingMembers(context.work.id);
-    await listPendingLeavers(context, pending);
-    await dropPendingMembers(context, pending);
-    // A group that stays with a temporary name becomes a dead letter, so that an operator chooses another name.
-    return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced' };
-  }
+  if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) return leaveByPolicy(context);
   if (link.id !== undefined && !isGoneThere) {
     // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
     await makeLeaversPending(context);
@@ -67,14 +57,35 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   }
   if (isGoneThere) noteDeleted(context, 'delete group');
   if (link.deleting) await logLostMembers(context);
+  await endMemberships(context);
+  return { kind: 'synced', forget: true };
+}
+
+/**
+ * Leaves the group and its members, because only the policy `sync` removes anything. The link lists the members who leave, for a
+ * later change of the policy.
+ */
+async function leaveByPolicy(context: SyncContext): Promise<SyncOutcome> {
+  const { link, outbox, work } = context;
+  link.departed = true;
+  // An empty list is stored too: without a list, a later policy `sync` removes every managed member whom the source does not have.
+  link.leavers ??= [];
+  const pending = await outbox.pendingMembers(work.id);
+  await listPendingLeavers(context, pending);
+  await dropPendingMembers(context, pending);
+  // A group that stays with a temporary name becomes a dead letter, so that an operator chooses another name.
+  return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced' };
+}
+
+/** Ends all pending memberships of a group that is gone or has no managed member left: no removal has anything to remove. */
+async function endMemberships(context: SyncContext): Promise<void> {
   const { outbox, work } = context;
   await dropPendingMembers(context, await outbox.pendingMembers(work.id));
-  // The group is gone or has no managed member left, so kept (`r`) and unconfirmed removals have nothing to remove.
+  // Kept (`r`) and unconfirmed removals are not dropped with the others.
   const kept = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
   const ending = [...kept, ...(await outbox.unconfirmedRemovals(work.id))];
   // An ack of removals (`-`) ends kept and unconfirmed ones too (ack_members.lua).
   if (ending.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, ending);
-  return { kind: 'synced', forget: true };
 }
 
 /**
