@@ -13,7 +13,7 @@ import { untilClosed } from '../scim/respond.ts';
 import { createChecks, type Checks } from './check.ts';
 import { openApiDocument } from './openapi.ts';
 import { createProblemHandler, Problem } from './problem.ts';
-import { json, rightFor, type AdminAnswer, type AdminRoute } from './route.ts';
+import { json, rightFor, type AdminAnswer, type AdminRoute, type JsonAnswer } from './route.ts';
 import type { IdentifyCaller } from './sign-in/caller.ts';
 import { ROLE_FOR, type AdminCaller } from './sign-in/rights.ts';
 
@@ -132,20 +132,26 @@ function splitUrl(url: string): { pathname: string; search: string } {
   return { pathname: url.slice(0, start), search: url.slice(start) };
 }
 
-/** Sends an answer. @throws the error of a streamed answer, also after its headers were sent */
+/** Sends an answer; to HEAD its headers only. @throws the error of a streamed answer, also after its headers were sent */
 async function respond(request: Request, response: Response, answer: AdminAnswer): Promise<void> {
-  if (answer.kind === 'json') {
-    const text = JSON.stringify(answer.body);
-    const length = Buffer.byteLength(text);
-    response
-      .writeHead(answer.status, {
-        'Content-Type': 'application/json',
-        'Content-Length': length,
-        ...answer.headers,
-      })
-      .end(request.method === 'HEAD' ? undefined : text);
-    return;
-  }
+  const isHead = request.method === 'HEAD';
+  if (answer.kind !== 'json') return stream(response, answer, isHead);
+  const text = JSON.stringify(answer.body);
+  response
+    .writeHead(answer.status, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+      ...answer.headers,
+    })
+    .end(isHead ? undefined : text);
+}
+
+/** Sends a streamed answer piece by piece, as fast as the client reads. */
+async function stream(
+  response: Response,
+  answer: Exclude<AdminAnswer, JsonAnswer>,
+  isHead: boolean,
+): Promise<void> {
   const isLines = answer.kind === 'lines';
   const texts = (isLines ? answer.lines : answer.pieces)[Symbol.asyncIterator]();
   try {
@@ -156,13 +162,13 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
       'Content-Type': answer.contentType,
       ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : answer.headers),
     });
-    if (request.method === 'HEAD') {
+    if (isHead) {
       response.end();
       return;
     }
     if (!isLines) {
       answer.until?.addEventListener('abort', () => {
-        // The client does not read, so the stream cannot end by itself.
+        // A client that does not read would keep the answer open.
         if (response.writableNeedDrain) response.destroy();
       });
     }
