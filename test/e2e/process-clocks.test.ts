@@ -53,6 +53,29 @@ test.each([
   30_000,
 );
 
+test('a running operation is not lost for a process whose clock is 2 h ahead, and has the times of Redis', async () => {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+  const asked = Date.now();
+  const ahead = await place.start('api', '1.0.0', {
+    ...systemClock,
+    now: () => systemClock.now() + 7_200_000,
+  });
+  const [own, other] = [place.port, ahead.port].map((port) => `http://127.0.0.1:${port}/admin/v1`);
+  await place.platform.control('PATCH', '/faults', { latencyMs: 3000 });
+  for (const [starts, looks] of [
+    [own, other],
+    [other, own],
+  ]) {
+    const started = await fetch(`${starts}/plan`, { method: 'POST', headers, body: '{}' });
+    const { id } = (await started.json()) as { id: string };
+    const seen = (await (await fetch(`${looks}/operations/${id}`, { headers })).json()) as any;
+    expect(seen).toMatchObject({ id, state: 'running' });
+    expect(seen.startedAt).toBeGreaterThanOrEqual(asked);
+    expect(seen.updatedAt).toBeLessThanOrEqual(Date.now());
+  }
+  await place.platform.control('PATCH', '/faults', {});
+}, 30_000);
+
 const HOUR_MS = 3_600_000;
 
 /** Sets the end of the last complete reconcile to a time before now. */

@@ -1,6 +1,7 @@
 // Stores the long operations of the admin API in Redis, so that every process can return their progress and result.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
+import { redisTime } from '../redis/redis-time.ts';
 
 export type OperationKind = 'plan' | 'reconcile' | 'apply' | 'doctor' | 'repair';
 /** `lost`: the process of the operation stopped sending heartbeats. */
@@ -26,7 +27,7 @@ export interface Operation {
   /** Name of the operator. */
   by: string;
   state: OperationState;
-  /** Times in Unix milliseconds by the clock of the process that runs the operation. */
+  /** Times in Unix milliseconds by the clock of Redis, because other processes compare them. */
   startedAt: number;
   updatedAt: number;
   endedAt: number | null;
@@ -130,5 +131,8 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
   /** Returns why an operator has cancelled the operation, with the name of the operator; null: it is not cancelled. */
   const whyCancelled = (id: string): Promise<string | null> => redis.get(keys.key('operationCancel', id));
 
-  return { put, get, all, putResult, resultBytes, result, dropResults, cancel, whyCancelled };
+  /** Returns the time of Redis, Unix milliseconds. */
+  const now = (): Promise<number> => redisTime(redis);
+
+  return { now, put, get, all, putResult, resultBytes, result, dropResults, cancel, whyCancelled };
 }

@@ -4,6 +4,7 @@ import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
 import type { Ref } from '../records.ts';
 import { inPortions } from '../redis/portions.ts';
+import { redisTime } from '../redis/redis-time.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
@@ -125,10 +126,7 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
    * Returns the time of Redis, Unix milliseconds. Reports have this time: the runs of several processes are compared by it, and
    * alerts by the clock of the monitoring.
    */
-  async function now(): Promise<number> {
-    const [seconds, microseconds] = await redis.time();
-    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-  }
+  const now = (): Promise<number> => redisTime(redis);
 
   const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key(lease))) === 1;
 

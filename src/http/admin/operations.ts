@@ -65,15 +65,14 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
         `${MOST_OPERATIONS} operations are under way here: wait for one, or cancel one.`,
         RETRY_SECONDS,
       );
-    const now = clock.now();
     const operation: Operation = {
       id: ids.request(),
       kind: order.kind,
       target: order.target ?? null,
       by: order.by,
       state: 'running',
-      startedAt: now,
-      updatedAt: now,
+      startedAt: 0,
+      updatedAt: 0,
       endedAt: null,
       progress: [],
       outcome: null,
@@ -81,7 +80,11 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     };
     const end = new AbortController();
     // There is no await before the operation is in `running`, so that parallel requests cannot exceed the limit.
-    const stored = store.put(operation);
+    const stored = store.now().then((now) => {
+      operation.startedAt = now;
+      operation.updatedAt = now;
+      return store.put(operation);
+    });
     const done = stored
       .then(() => run(operation, end, work))
       .catch((error: unknown) =>
@@ -119,7 +122,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       if (state === 'failed') logger.warn({ err: error, operation: operation.id }, 'operation failed');
     }
     await stopBeats();
-    operation.endedAt = clock.now();
+    operation.endedAt = await store.now();
     operation.updatedAt = operation.endedAt;
     await store.put(operation);
   }
@@ -130,7 +133,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
    */
   async function beat(operation: Operation, end: AbortController): Promise<number> {
     try {
-      operation.updatedAt = clock.now();
+      operation.updatedAt = await store.now();
       await store.put(operation);
       const why = await store.whyCancelled(operation.id);
       if (why !== null) end.abort(new Error(why));
@@ -144,17 +147,20 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     'The process of this operation reports nothing any more: it has ended, or cannot reach Redis. See scim-bridge log for the changes of the operation, then start it again.';
 
   /** Returns the operation with state `lost` when its process has stopped to write heartbeats. */
-  const withLostState = (operation: Operation): Operation =>
-    operation.state === 'running' && clock.now() - operation.updatedAt > LOST_MS
+  const withLostState = (operation: Operation, now: number): Operation =>
+    operation.state === 'running' && now - operation.updatedAt > LOST_MS
       ? { ...operation, state: 'lost', message: LOST }
       : operation;
 
   async function get(id: string): Promise<Operation | undefined> {
-    const operation = await store.get(id);
-    return operation && withLostState(operation);
+    const [operation, now] = await Promise.all([store.get(id), store.now()]);
+    return operation && withLostState(operation, now);
   }
 
-  const all = async (): Promise<Operation[]> => (await store.all()).map(withLostState);
+  async function all(): Promise<Operation[]> {
+    const [operations, now] = await Promise.all([store.all(), store.now()]);
+    return operations.map((operation) => withLostState(operation, now));
+  }
 
   /** Cancels an operation, in whichever process it runs. Resources that it has already marked are still synced. */
   async function cancel(id: string, { by, note }: Pick<Actor, 'by' | 'note'>): Promise<void> {
