@@ -43,9 +43,20 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       const options = { target: flags.target, mayWrite: true, deadlineMs: deadlineOf(flags) };
       const { reports, leastExit } = await withScopes(readConfig(command, cli), options, async (context) => {
         const lost = await complainLostData(context.readFleet);
-        const made = [];
-        for (const each of context.scopes)
-          made.push(await reconcileOne(each, context, flags, cli, lost === 1));
+        const run = (each: SelectedScope) => reconcileOne(each, context, flags, cli, lost === 1);
+        const made: RunReport[] = [];
+        const stopped: number[] = [];
+        for (const each of context.scopes) {
+          const report = await run(each);
+          if (report.outcome === 'held' && (await each.scope.outbox.guardStore.tenantHoldElsewhere()))
+            stopped.push(made.length);
+          made.push(report);
+        }
+        // The tenant may have been accepted, or recognised, by the run of another connection since.
+        for (const index of stopped) {
+          const each = context.scopes[index];
+          if (each && !(await each.scope.outbox.guardStore.onHold())) made[index] = await run(each);
+        }
         await complainUnapplied(context.scopes, context.readFleet);
         return { reports: made, leastExit: lost };
       });

@@ -1,6 +1,6 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
-import { heldUntil, holdAdvice } from '../directory/guard/operator-hold.ts';
+import { heldUntil, holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
@@ -128,7 +128,11 @@ function printTarget(
       `  ! the definition of ${rest.lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: scim-bridge reconcile looks at all people, and writes the values that are lost`,
     );
   printLastReconcile(reconcile);
-  if (hold) say(`  on hold since ${isoTime(hold.since)} by ${hold.by}: ${heldUntil(target, hold)}`);
+  if (hold) {
+    // Names the connection whose accounts were not found, which may be another one.
+    const why = isTenantHold(hold) && hold.note !== undefined ? ` (${hold.note})` : '';
+    say(`  on hold since ${isoTime(hold.since)} by ${hold.by}${why}: ${heldUntil(target, hold)}`);
+  }
   if (events) say(`  events: ${eventDeliveryText(events)}`);
   printExceptions(exceptions, named);
 }

@@ -79,6 +79,8 @@ export function createDesiredState(
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
   });
   const storeDeps = { ...deps, keys };
+  const keysOfOthers = (target: string) =>
+    othersOf(target).map((name) => createKeyspace(options.prefix, name));
   const atEach = <Store>(create: (target: string) => Store): Map<string, Store> =>
     new Map(targets.map((target) => [target, create(target)]));
   const outboxes = atEach((target) =>
@@ -88,6 +90,7 @@ export function createDesiredState(
       rulesReadGroups,
       log,
       address: addressOf(target),
+      others: keysOfOthers(target),
       settings: options.settingsOf?.(target),
       deletesLeavers: options.deletesLeaversAt?.(target),
     }),
@@ -100,9 +103,10 @@ export function createDesiredState(
   async function whyUnrecognised(target: string): Promise<Unrecognised | undefined> {
     const address = addressOf(target);
     if (address === '') return undefined;
-    for (const name of targets.includes(target) ? [connection] : [connection, ...othersOf(target)]) {
-      const feed = { ...deps, keys: createKeyspace(options.prefix, name) };
-      const why = await createRecognition(feed, { target, address }).whyUnrecognised();
+    const others = keysOfOthers(target);
+    for (const feed of targets.includes(target) ? [keys] : [keys, ...others]) {
+      const feedDeps = { ...deps, keys: feed };
+      const why = await createRecognition(feedDeps, { target, address, others }).whyUnrecognised();
       if (why) return why;
     }
     return undefined;

@@ -50,7 +50,7 @@
  * | exceptions:<t>:<reason> | zset | refs that differ from the desired state until a person acts, by time (exceptions.ts) |
  * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |
  * | alarms:<t> | zset | ref by the time of its next sync without a change |
- * | hold:<t> | string | time, holder (an operator, a reconcile run, or scim-bridge after a loss of data) and note of a hold (lua/holds.lua) |
+ * | hold:<t> | string | time, holder (an operator, a reconcile run, or scim-bridge after a loss of data) and note of a hold (lua/holds.lua); one because of another tenant is in force for all connections of the target |
  * | dataSeen | string | last time at which a process looked whether Redis has lost data (find_older_data.lua) |
  * | handovers:<t> | zset | users whose work was handed over or moved back, by time |
  * | handover:<t>:<ref> | hash | `head`, and `TYPE:id` of each item → its former place and its state (handover-store.ts) |

@@ -57,7 +57,7 @@ export async function syncResource(
   }, deps.outbox.leaseMs / 3);
   try {
     // Not inside `syncByKind`: while the process stops, `outcomeOfError` would hide an error of Redis.
-    const conflict = await linkedTwice(context);
+    const conflict = (await heldElsewhere(context)) ?? (await linkedTwice(context));
     const outcome = await syncByKind(context, conflict).catch((error: unknown) =>
       outcomeOfError(context, error, deps.random),
     );
@@ -82,12 +82,20 @@ export async function syncResource(
 
 /**
  * Syncs the resource.
- * @param conflict result of `linkedTwice`: the outcome if another connection is linked to the same account or group, which is
- *   returned without a write; undefined: no conflict prevents the sync
+ * @param conflict the outcome if another connection holds the target (`heldElsewhere`), or is linked to the same account or group
+ *   (`linkedTwice`), which is returned without a write; undefined: no conflict prevents the sync
  */
 async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): Promise<SyncOutcome> {
   if (conflict) return conflict;
   return context.work.kind === 'User' ? syncUser(context) : syncGroup(context);
+}
+
+/**
+ * Returns an outcome while another connection holds the target because of another tenant. Asked under the lease: a hold that comes
+ * later ends the lease. The relay delivers the mark again when the hold has ended.
+ */
+async function heldElsewhere({ outbox }: SyncContext): Promise<NotOurs | undefined> {
+  return (await outbox.guardStore.tenantHoldElsewhere()) && { kind: 'later', afterMs: 0 };
 }
 
 /** Returns a function that starts a child span for a platform call, whose trace context the call sends. */

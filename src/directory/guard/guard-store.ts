@@ -9,6 +9,7 @@ import {
   type GuardSettings,
   type Population,
 } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, readInPortions, scanned } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
@@ -50,7 +51,8 @@ const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
 
-export function createGuardStore(deps: StoreDeps, options: { target: string }) {
+/** @param options.others keys of the other connections of the target */
+export function createGuardStore(deps: StoreDeps, options: { target: string; others: readonly Keyspace[] }) {
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const common = { target, targets: [target], kinds: DESTRUCTIVE_KINDS, expiryMs: EXPIRY_MS };
@@ -250,6 +252,6 @@ export function createGuardStore(deps: StoreDeps, options: { target: string }) {
     statesOf,
     verdictsOn,
     ...createDecisions(deps, common),
-    ...createOperatorHold(deps, target),
+    ...createOperatorHold(deps, target, options.others),
   };
 }

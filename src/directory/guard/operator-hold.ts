@@ -1,5 +1,7 @@
 // Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
-// tenant at the target's address, or because Redis came back with older data (redis/older-data.ts).
+// tenant at the target's address, or because Redis came back with older data (redis/older-data.ts). Each connection has holds of its
+// own; one because of another tenant is in force for all connections of the target (ADR 0022).
+import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface Hold {
@@ -51,7 +53,12 @@ export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
     ? `nothing is written. ${tenantAdvice(target)}`
     : `nothing is written until scim-bridge release --target ${target}`;
 
-export function createOperatorHold({ redis, scripts, keys }: StoreDeps, target: string) {
+/** @param others keys of the other connections of the target */
+export function createOperatorHold(
+  { redis, scripts, keys }: StoreDeps,
+  target: string,
+  others: readonly Keyspace[],
+) {
   const name = keys.key('hold', target);
 
   /**
@@ -61,6 +68,9 @@ export function createOperatorHold({ redis, scripts, keys }: StoreDeps, target: 
    */
   async function hold(by: string, note?: string, { replaces = false } = {}): Promise<boolean> {
     const [tag] = await scripts.run('hold', keys.base, { target, by, note, replaces });
+    // After the hold: a sync of another connection that takes its lease later finds the hold (sync-resource.ts).
+    if (isTenantHold({ by }))
+      for (const { base } of others) await scripts.run('end_leases', base, { target });
     return tag === 'held';
   }
 
@@ -70,17 +80,38 @@ export function createOperatorHold({ redis, scripts, keys }: StoreDeps, target: 
     return tag === 'released';
   }
 
-  /** Ends a hold because of another tenant; an operator's hold that waited beneath it (lua/holds.lua) is in force again. */
+  /**
+   * Ends this connection's hold because of another tenant; an operator's hold that waited beneath it (lua/holds.lua) is in force
+   * again. The other connections need a run: those of the time of the hold ended without a write.
+   */
   async function endTenantHold(): Promise<void> {
-    await scripts.run('release_hold', keys.base, { target, tenant: true });
+    const [tag] = await scripts.run('release_hold', keys.base, { target, tenant: true });
+    if (tag !== 'none') for (const { base } of others) await scripts.run('note_anew', base, { target });
   }
 
-  /** Returns the hold in force; undefined: none. An operator's hold beneath it (lua/holds.lua: `operator`) is left out. */
-  async function onHold(): Promise<Hold | undefined> {
-    const text = await redis.get(name);
+  async function read(key: string): Promise<Hold | undefined> {
+    const text = await redis.get(key);
     if (text === null) return undefined;
     const { since, by, note } = JSON.parse(text) as Hold;
     return { since, by, ...(note === undefined ? {} : { note }) };
+  }
+
+  /**
+   * Returns the hold because of another tenant that another connection of the target has; its note names the connection. Undefined:
+   * none has one. Read from the keys of each connection: they may be on different nodes, so no script of this connection sees it.
+   */
+  async function tenantHoldElsewhere(): Promise<Hold | undefined> {
+    const holds = await Promise.all(others.map((each) => read(each.key('hold', target))));
+    return holds.find((hold) => hold !== undefined && isTenantHold(hold));
+  }
+
+  /**
+   * Returns the hold in force; undefined: none. An operator's hold beneath one because of another tenant (lua/holds.lua: `operator`)
+   * is left out, also where another connection has that one.
+   */
+  async function onHold(): Promise<Hold | undefined> {
+    const [own, elsewhere] = await Promise.all([read(name), tenantHoldElsewhere()]);
+    return own && isTenantHold(own) ? own : (elsewhere ?? own);
   }
 
   /**
@@ -98,5 +129,5 @@ export function createOperatorHold({ redis, scripts, keys }: StoreDeps, target: 
     return { by: found.by, ...(found.note === undefined ? {} : { note: found.note }) };
   }
 
-  return { hold, release, endTenantHold, onHold, operatorHold };
+  return { hold, release, endTenantHold, tenantHoldElsewhere, onHold, operatorHold };
 }

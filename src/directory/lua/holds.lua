@@ -7,6 +7,17 @@
 -- Number of leases that one command deletes: one command for many costs less than many commands.
 local LEASES_AT_ONCE = 1000
 
+-- Ends the leases of all running syncs of a target.
+local function end_leases(target)
+  -- `inflight` has the refs whose sync may be running.
+  local leases = {}
+  for index, ref in ipairs(redis.call('ZRANGE', key('inflight', target), 0, -1)) do
+    leases[(index - 1) % LEASES_AT_ONCE + 1] = key('lease', target .. ':' .. ref)
+    if #leases == LEASES_AT_ONCE then redis.call('DEL', unpack(leases)); leases = {} end
+  end
+  if #leases > 0 then redis.call('DEL', unpack(leases)) end
+end
+
 -- Holds a target. There are two kinds of holds: of reconcile runs (`by` is 'reconcile'), and of operators and the service (`by` is
 -- the name of the holder). If the target has a hold of the same kind already, returns false and changes nothing; with `replaces`,
 -- the new hold takes the place of that hold.
@@ -25,12 +36,6 @@ local function hold_target(target, by, note, replaces)
     end
   end
   redis.call('SET', hold, cjson.encode(order))
-  -- `inflight` has the refs whose sync may be running.
-  local leases = {}
-  for index, ref in ipairs(redis.call('ZRANGE', key('inflight', target), 0, -1)) do
-    leases[(index - 1) % LEASES_AT_ONCE + 1] = key('lease', target .. ':' .. ref)
-    if #leases == LEASES_AT_ONCE then redis.call('DEL', unpack(leases)); leases = {} end
-  end
-  if #leases > 0 then redis.call('DEL', unpack(leases)) end
+  end_leases(target)
   return true
 end

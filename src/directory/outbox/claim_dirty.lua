@@ -2,7 +2,8 @@
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, limit (most marks), room (number of delivered marks from which only deactivations are taken),
 --        refs (absent: all; else only these are taken), leaseMs (time after which a delivery without a sync counts as lost),
---        address (of the platform, lua/stopped.lua) }
+--        address (of the platform, lua/stopped.lua), isHeldElsewhere (another connection of the target holds it because of
+--        another tenant) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- STEPS  1. Mark members of renamed groups, also on hold. End while the target is stopped.
 --        2. Mark resources whose alarm is due, so that step 4 takes them.
@@ -13,7 +14,7 @@
 -- If members of renamed groups are still to be marked afterwards, the message makes the relay call this script again.
 if mark_renamed(p.target) then redis.call('PUBLISH', base .. 'marked', p.target) end
 -- On hold the first address is not stored: the hold may belong to a restore, which is about to load the address of its backup.
-local is_on_hold = redis.call('EXISTS', key('hold', p.target)) == 1
+local is_on_hold = p.isHeldElsewhere or redis.call('EXISTS', key('hold', p.target)) == 1
 if is_on_hold then return {} end
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end

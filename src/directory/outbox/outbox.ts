@@ -1,6 +1,7 @@
 // Keeps the marks (docs/glossary.md) of resources that may differ from the desired state at a target. A mark names a resource
 // and never a change. Only the worker that synced the resource clears the mark, and only if nothing changed meanwhile.
 import { readBacklog } from './backlog.ts';
+import type { Keyspace } from '../keys.ts';
 import { createKnownDefinitions } from './known-definitions.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
@@ -58,16 +59,20 @@ export function createOutbox(
     settings?: string | undefined;
     /** Whether the settings delete the account of a leaver after its deactivation. */
     deletesLeavers?: boolean | undefined;
+    /** Keys of the other connections of the target; absent: there are none. */
+    others?: readonly Keyspace[];
     /** Limits of the provisioning log; absent: the default ones. */
     log?: StreamLimits | undefined;
   },
 ) {
   const { redis, scripts, keys } = deps;
   const { target, leaseMs, rulesReadGroups, address, settings = '', deletesLeavers = false } = options;
+  const { others = [] } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
 
+  const guardStore = createGuardStore(deps, { target, others });
   const log = createProvisioningLog(deps, { target, ...(options.log ? { limits: options.log } : {}) });
 
   /**
@@ -75,7 +80,13 @@ export function createOutbox(
    * @param refs absent: marks of all resources; else of these alone
    */
   async function claim(limit: number, room: number, refs?: readonly Ref[]): Promise<Claim[]> {
-    const claims = (await run('claim_dirty', { limit, room, refs })) as unknown as ClaimReply;
+    const isHeldElsewhere = (await guardStore.tenantHoldElsewhere()) !== undefined;
+    const claims = (await run('claim_dirty', {
+      limit,
+      room,
+      refs,
+      isHeldElsewhere,
+    })) as unknown as ClaimReply;
     return claims.map(([ref, deliveryId, priority]) => ({
       ref,
       deliveryId,
@@ -223,7 +234,7 @@ export function createOutbox(
     exceptions,
     exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,
-    guardStore: createGuardStore(deps, { target }),
+    guardStore,
     unmanagedNames: createUnmanagedNames(deps, target),
     definitions: createKnownDefinitions(deps, target),
     log,
@@ -242,7 +253,7 @@ export function createOutbox(
     noteMayExist,
     inheritRemovals,
     adoptLink,
-    ...createRecognition(deps, { target, address }),
+    ...createRecognition(deps, { target, address, others }),
     resourceStatus: (ref: Ref) => readResourceStatus(deps, target, ref),
     backlog: () => readBacklog(deps, target),
     blocked,

@@ -1,6 +1,7 @@
 // Stores at which addresses of a target its linked accounts were recognised, and tells while what is there may belong to another
 // tenant (ADR 0022).
 import { createOperatorHold, isTenantHold, type Hold } from '../guard/operator-hold.ts';
+import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
@@ -21,10 +22,13 @@ export function unrecognisedBy(
 /** An entry of `tenant:<target>` that is no address: an empty set would mean that every address is accepted (`hasMoved`). */
 const NO_ADDRESS = '-';
 
-/** @param address the one in the settings */
-export function createRecognition(deps: StoreDeps, { target, address }: { target: string; address: string }) {
+/** @param options `address`: the one in the settings; `others`: keys of the other connections of the target */
+export function createRecognition(
+  deps: StoreDeps,
+  { target, address, others }: { target: string; address: string; others: readonly Keyspace[] },
+) {
   const { redis, keys } = deps;
-  const { onHold } = createOperatorHold(deps, target);
+  const { onHold } = createOperatorHold(deps, target, others);
   const known = keys.key('tenant', target);
 
   /** Returns whether the tenant was recognised at other addresses only. Then nothing is written. */
@@ -44,9 +48,13 @@ export function createRecognition(deps: StoreDeps, { target, address }: { target
     await redis.sadd(known, address);
   }
 
-  /** Forgets the addresses at which the accounts were recognised, so that the present one counts as another. */
+  /**
+   * Forgets the addresses at which the accounts were recognised, so that the present one counts as another, and those of the other
+   * connections too: a new tenant is new for all, and each compares its linked accounts there before it writes.
+   */
   async function forgetAddresses(): Promise<void> {
-    await redis.multi().del(known).sadd(known, NO_ADDRESS).exec();
+    for (const name of [known, ...others.map((each) => each.key('tenant', target))])
+      await redis.multi().del(name).sadd(name, NO_ADDRESS).exec();
   }
 
   return { hasMoved, whyUnrecognised, noteAddress, forgetAddresses };

@@ -253,6 +253,7 @@ export const isConverged = ({
   ...row
 }: TargetStatus): boolean =>
   dirty + blocked + guard.held + exceptions.total + (reconcile.last?.conflicts?.count ?? 0) === 0 &&
+  row.hold === null &&
   !row.hasMoved &&
   row.lostAttributes.length === 0 &&
   !row.hasNewRules &&

@@ -11,6 +11,7 @@ import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
 import type { PlanOptions } from '../plan/compare-all.ts';
 import { makePlan, type Compared } from '../plan/make-plan.ts';
+import { anotherTenantText } from '../tenant/tenant.ts';
 import { toReport, withExceptions, withLoss, withOpen } from './make-report.ts';
 import { recordOrder } from './record-order.ts';
 import type { Plan } from '../plan.ts';
@@ -162,7 +163,12 @@ async function recognise(scope: ReconcileScope, { plan, findings }: Compared): P
   // Too few accounts could be read to say which tenant it is, so nothing is written.
   if (!findings.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
   await noteRecognised(scope);
-  return undefined;
+  // A plan that was made for another tenant is not applied, also if the hold of the other connection has ended since.
+  const elsewhere =
+    findings.suspicionElsewhere ?? (await scope.outbox.guardStore.tenantHoldElsewhere())?.note;
+  return elsewhere === undefined
+    ? undefined
+    : { outcome: 'held', message: anotherTenantText(scope.target.name, elsewhere) };
 }
 
 /** Stores the report of a failed run. */

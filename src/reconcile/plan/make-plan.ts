@@ -8,7 +8,7 @@ import { asIfUnlinked } from '../tenant/as-if-unlinked.ts';
 import type { Restored } from '../tenant/restored.ts';
 import { beginScan, scanLists, type PlanOptions } from './compare-all.ts';
 import { gatherFacts, type PlanFacts } from './plan-facts.ts';
-import { judgeTenant, toFindings, type RunFindings } from './run-findings.ts';
+import { judgeTenant, toFindings, type RunFindings, type TenantVerdict } from './run-findings.ts';
 
 /** Number of unread resources that a plan names. */
 const MOST_UNREAD = 100;
@@ -21,15 +21,25 @@ export interface Compared {
 
 /**
  * Compares all users and groups of the scope with the platform.
- * @returns if the platform may be another tenant than the one that was linked: what `planOfAnotherTenant` returns
+ * @returns if the platform may be another tenant than the one that was linked, by this comparison or because another connection
+ *   holds the target for it: what `planOfAnotherTenant` returns
  */
 export async function makePlan(scope: ReconcileScope, options: PlanOptions): Promise<Compared> {
+  const hold = await scope.outbox.guardStore.tenantHoldElsewhere();
+  return compareWith(scope, options, hold?.note);
+}
+
+async function compareWith(
+  scope: ReconcileScope,
+  options: PlanOptions,
+  suspicionElsewhere: string | undefined,
+): Promise<Compared> {
   const startedAt = scope.clock.now();
   const run = await beginScan(scope, options);
   const lists = await scanLists(run);
-  const tenant = judgeTenant(lists.users);
-  if (tenant.tenantSuspicion !== undefined)
-    return planOfAnotherTenant(scope, options, tenant.tenantSuspicion);
+  const tenant = { ...judgeTenant(lists.users), suspicionElsewhere };
+  if ((tenant.tenantSuspicion ?? suspicionElsewhere) !== undefined)
+    return planOfAnotherTenant(scope, options, tenant);
   const facts = await gatherFacts(run, lists, { ...options, startedAt });
   return { plan: toPlan(facts, options.id, startedAt), findings: toFindings(facts, tenant) };
 }
@@ -43,14 +53,15 @@ export async function makePlan(scope: ReconcileScope, options: PlanOptions): Pro
 async function planOfAnotherTenant(
   scope: ReconcileScope,
   options: PlanOptions,
-  tenantSuspicion: string,
+  tenant: TenantVerdict,
 ): Promise<Compared> {
-  const { plan, findings } = await makePlan(asIfUnlinked(scope), { ...options, mapsAll: true });
+  const unlinked = asIfUnlinked(scope);
+  const { plan, findings } = await compareWith(unlinked, { ...options, mapsAll: true }, undefined);
   // Accounts closed at the former tenant own no workbooks or reports at the new one, so nothing is handed over.
   const { handover: _, ...withoutHandover } = plan;
   return {
-    plan: { ...withoutHandover, anotherTenant: tenantSuspicion },
-    findings: { ...findings, tenantSuspicion },
+    plan: { ...withoutHandover, anotherTenant: tenant.tenantSuspicion ?? tenant.suspicionElsewhere ?? '' },
+    findings: { ...findings, ...tenant },
   };
 }
 

@@ -54,6 +54,8 @@ export interface RunFindings {
   toMark: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
   tenantSuspicion: string | undefined;
+  /** Why another connection held the target when this run began, because of another tenant; undefined: none did. */
+  suspicionElsewhere: string | undefined;
   /** False: the address changed, and too few accounts could be read to recognise the tenant. */
   isRecognised: boolean;
   /** Returns whether the lists showed the linked account or group. */
@@ -86,10 +88,10 @@ const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefini
   definitions && { ...definitions, isWhole: failed === 0 };
 
 /** Whether the platform is the tenant of the links. */
-type TenantVerdict = Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'>;
+export type TenantVerdict = Pick<RunFindings, 'tenantSuspicion' | 'suspicionElsewhere' | 'isRecognised'>;
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
-export function judgeTenant({ proof, recognition }: UserScan): TenantVerdict {
+export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdict, 'suspicionElsewhere'> {
   const { linked, same, hasMoved } = recognition;
   // A tenant at a new address is judged by a linked account that is there, or by a complete list.
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;

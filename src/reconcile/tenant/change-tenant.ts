@@ -19,7 +19,10 @@ export async function askAboutTenant(
   return anotherTenantText(target.name, tenantSuspicion);
 }
 
-/** Stores that the tenant is recognised, and ends a hold because of an unrecognised tenant; a hold of an operator stays. */
+/**
+ * Stores that the tenant is recognised, and ends a hold of this connection because of an unrecognised tenant; a hold of an operator
+ * stays, and so does that of another connection.
+ */
 export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> {
   await outbox.noteAddress();
   await outbox.guardStore.endTenantHold();

@@ -65,6 +65,8 @@ export interface StoreOptions {
   leaseMs?: number;
   events?: DirectoryOptions['events'];
   uniqueExternalIds?: boolean;
+  /** Names of other connections of the targets. */
+  others?: string[];
   /** A separate Redis; by default all tests share one. */
   url?: string;
 }
@@ -75,6 +77,7 @@ export function openStore({
   leaseMs = 5000,
   events,
   uniqueExternalIds = false,
+  others = [],
   url = process.env.TEST_REDIS_URL ?? '',
 }: StoreOptions = {}): Promise<Store> {
   const prefix = `test-${randomUUID()}`;
@@ -94,6 +97,7 @@ export function openStore({
       leaseMs,
       events,
       uniqueExternalIds,
+      othersOf: () => others,
     };
     return { redis, scripts, state: createDesiredState({ redis, scripts }, options) };
   };

@@ -76,6 +76,7 @@ function scopeOf(all: Person[], meddling: Meddling, atPlatform = all): Reconcile
       exceptions: () => Promise.resolve([]),
       guardStore: {
         open: () => Promise.resolve(undefined),
+        tenantHoldElsewhere: () => Promise.resolve(undefined),
         heldRefs: () => Promise.resolve([]),
         verdictsOn: (items: unknown[]) => Promise.resolve(items.map(() => undefined)),
         arePermitted: (items: unknown[]) => Promise.resolve(items.map(() => true)),

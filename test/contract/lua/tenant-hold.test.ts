@@ -1,0 +1,76 @@
+// Tests that a hold because of another tenant, which one connection has, stops the syncs of another connection of the same target
+// (ADR 0022).
+import { TENANT_HOLDER } from '../../../src/directory/guard/operator-hold.ts';
+import type { GuardStore } from '../../../src/directory/guard/guard-store.ts';
+import { createDesiredState } from '../../../src/directory/desired-state.ts';
+import type { Ref } from '../../../src/directory/records.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
+import { systemClock } from '../../../src/support/sources.ts';
+import { syncResource } from '../../../src/sync/sync-resource.ts';
+import { idOf, openStore, type Store } from './rig.ts';
+
+let store: Store;
+/** Of the other connection. */
+let elsewhere: GuardStore;
+beforeEach(async () => {
+  store = await openStore({ others: ['hr'] });
+  const hr = createDesiredState(store, {
+    prefix: store.prefix,
+    connection: 'hr',
+    targets: ['main'],
+    addressOf: () => 'https://platform.example.com',
+    rulesReadGroups: false,
+    leaseMs: 5000,
+    othersOf: () => ['idp'],
+  });
+  elsewhere = hr.outboxes.get('main')?.guardStore as GuardStore;
+  await store.putUser(idOf('ada'), { userName: 'ada' });
+});
+afterEach(() => store.close());
+const ref: Ref = `User:${idOf('ada')}`;
+const WHY = 'hr: 3 of 3 linked accounts belong to other people there';
+const holdElsewhere = () => elsewhere.hold(TENANT_HOLDER, WHY);
+
+it('no mark is delivered while another connection holds the target because of another tenant, and the hold is in force for both', async () => {
+  const { guardStore, whyUnrecognised } = store.outbox;
+  await holdElsewhere();
+  await expect(store.claimRefs()).resolves.toEqual([]);
+  await expect(guardStore.onHold()).resolves.toMatchObject({ by: TENANT_HOLDER, note: WHY });
+  await expect(whyUnrecognised()).resolves.toBe('tenant');
+  await elsewhere.endTenantHold();
+  await expect(guardStore.onHold()).resolves.toBeUndefined();
+  await expect(whyUnrecognised()).resolves.toBeUndefined();
+  await expect(store.claimRefs()).resolves.toEqual([ref]);
+});
+
+it('a hold of an operator stops the marks of one connection alone, and is in force again after that because of another tenant', async () => {
+  await elsewhere.hold('olga', 'audit');
+  await expect(store.claimRefs()).resolves.toEqual([ref]);
+  const { guardStore } = store.outbox;
+  await guardStore.hold('ivan', 'upgrade');
+  await holdElsewhere();
+  await expect(guardStore.onHold()).resolves.toMatchObject({ by: TENANT_HOLDER });
+  await elsewhere.endTenantHold();
+  await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'ivan' });
+  await expect(elsewhere.onHold()).resolves.toMatchObject({ by: 'olga' });
+});
+
+it('a running sync of another connection loses its lease before its next write', async () => {
+  await store.claimRefs();
+  const work = await store.begun(ref);
+  await holdElsewhere();
+  await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
+});
+
+it('a mark that was delivered before the hold is not synced, and is due again', async () => {
+  await store.claimRefs();
+  await holdElsewhere();
+  // Without a client every call would fail.
+  const target = { name: 'main', policy: {}, mapping: {}, guard: {} } as never;
+  const deps = { ...store.state, outbox: store.outbox, target, clock: systemClock, logger: silentLogger };
+  await syncResource({ ...deps, random: Math.random }, ref, 'edit', new AbortController().signal);
+  await expect(store.outbox.isMarked(ref)).resolves.toBe(true);
+  await elsewhere.endTenantHold();
+  await expect(store.claimRefs()).resolves.toEqual([ref]);
+  await expect(store.begun(ref)).resolves.toMatchObject({ ref });
+});

@@ -1,0 +1,157 @@
+// Tests two connections of one target whose unchanged address leads to another tenant. The reconcile of a connection with at least
+// three linked accounts notices it; another one has fewer, does not notice it, and writes nothing there either.
+import '../support/load-modules.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { TOKEN } from '../support/build-bridge.ts';
+import { commandsAt } from '../support/commands-at.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFront, type Front } from '../support/front.ts';
+import { createIdp } from '../support/idp.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const OURS = ['ann', 'ben', 'cho', 'dan'].map((name) => `${name}@acme.example`);
+const BOB = 'bob@second.example';
+const LEE = 'lee@second.example';
+const MANY = ['eva', 'fay', 'gus'].map((name) => `${name}@second.example`);
+const LATE = 'late@acme.example';
+const THEIRS = ['zoe', 'yan', 'xia', 'wim', 'vic', 'uma', 'tom', 'sue'].map(
+  (name) => `${name}@other.example`,
+);
+const WHY = 'default: 4 of 4 linked accounts belong to other people there';
+/** Accounts that each sandbox has from its start. */
+const BUILT_IN = /^(admin|viewer|auditor)@/;
+const SECOND_TOKEN = `${TOKEN}-of-second`;
+const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
+
+let front: Front;
+let place: Place;
+let other: Sandbox;
+let there: PlatformView;
+let bob: string;
+
+/** Returns the identity provider of the second connection. */
+const second = () => createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, SECOND_TOKEN);
+const rename = (displayName: string) =>
+  second().patch(`/Users/${bob}`, { op: 'replace', path: 'displayName', value: displayName });
+
+/** Lets the address lead to this platform. */
+function lead({ ready }: Sandbox): void {
+  front.platformUrl = ready.platformUrl;
+  front.token = ready.fixtures.apiKeys.admin;
+}
+
+/** @param ofSecond people of the second connection beside Bob */
+async function open(ofDefault: readonly string[], ofSecond: readonly string[] = []): Promise<void> {
+  front = await startFront();
+  const tokensOf = (secret: string) => ({ tokens: [{ name: 'primary', secret }] });
+  place = await openPlace({
+    target: { url: front.url },
+    rest: { connections: { default: tokensOf(TOKEN), second: tokensOf(SECOND_TOKEN) } },
+    roles: [],
+  });
+  lead(place.sandbox);
+  await place.start();
+  other = await startSandbox();
+  there = createPlatformView(other.ready.controlUrl);
+  for (const platform of [place.platform, there])
+    await platform.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
+  for (const userName of THEIRS) await there.control('POST', '/fixtures', { users: [{ userName }] });
+  for (const userName of ofDefault) await place.idp.createUser(userName);
+  for (const userName of ofSecond) await second().createUser(userName);
+  await place.idle();
+  bob = await second().createUser(BOB);
+  await place.idle();
+  // Without equal ids a write would find nobody there.
+  const theirs = THEIRS[ofDefault.length + ofSecond.length] ?? '';
+  expect((await there.user(theirs))?.scimId).toBe((await place.platform.user(BOB))?.scimId);
+  lead(other);
+  await there.forgetRequests();
+}
+afterEach(async () => {
+  await place.stop();
+  await other.stop();
+  front.stop();
+});
+
+const { outcome, told } = commandsAt(() => place);
+const plain = (text: string): string => text.replaceAll(/\S*main\.js /g, 'scim-bridge ');
+const namesThere = async (): Promise<string[]> =>
+  (await there.state()).users.map(({ userName }) => userName).filter((name) => !BUILT_IN.test(name));
+const changesThere = async () => (await there.writes()).filter(({ method }) => method !== 'HEAD');
+
+test('one connection is held because of another tenant → the other one, with one linked account, writes nothing there, and the commands name the first', async () => {
+  await open(OURS);
+  const [code, text] = await outcome('reconcile', '--yes');
+  expect([code, plain(text)]).toEqual([
+    2,
+    expect.stringContaining(`second → main: held: main may be another tenant: ${WHY}`),
+  ]);
+  await rename('Robert');
+  await second().createUser(LEE);
+  for (const command of [['reconcile', '--yes'], ['sync', LEE], ['sync', BOB], ['resync']])
+    await outcome(...command);
+  // Time in which a worker would write if it might.
+  await place.idp.createUser(LATE);
+  await eventually(
+    'the mark waits',
+    async () => (await place.commands.run('status', '--json')).json[1].dirty > 0,
+  );
+  expect(await changesThere()).toEqual([]);
+  const synced = await place.commands.run('sync', BOB, '--json');
+  expect([synced.code, synced.json]).toMatchObject([2, [{ differences: null, steps: [], outcome: 'held' }]]);
+  expect(plain(await told('verify-access', BOB))).toContain('main may be another tenant and was not read');
+  const rows = (await place.commands.run('status', '--json')).json;
+  expect(rows.map(({ connection, hold }: any) => [connection, hold?.by, hold?.note])).toEqual([
+    ['default', 'reconcile', WHY],
+    ['second', 'reconcile', WHY],
+  ]);
+  for (const args of [['status'], ['explain', BOB], ['explain', LEE], ['doctor'], ['plan']]) {
+    const said = plain(await told(...args));
+    expect([args, said]).toEqual([args, expect.stringContaining(WHY)]);
+    expect([args, said]).toEqual([args, expect.stringContaining(ORDER)]);
+  }
+  expect(plain(await told('plan'))).toMatch(/second → main.*main may be another tenant: default: /);
+  expect(plain(await told('doctor'))).toMatch(
+    /hold second → main: on hold since \S+ by reconcile \(default: /,
+  );
+  expect(plain(await told('release'))).toContain('stays on hold');
+  expect(await namesThere()).toEqual(THEIRS);
+
+  lead(place.sandbox);
+  expect((await outcome('reconcile', '--yes'))[0]).toBe(0);
+  await place.idle();
+  expect(await place.platform.user(BOB)).toMatchObject({ displayName: 'Robert' });
+  expect(await place.platform.user(LEE)).toMatchObject({ active: true });
+  expect((await place.commands.run('status', '--json')).json.map(({ hold }: any) => hold)).toEqual([
+    null,
+    null,
+  ]);
+  expect(await changesThere()).toEqual([]);
+}, 60_000);
+
+test.each([
+  ['the first connection', OURS, []],
+  ['the second connection, while the first one has no link,', [], MANY],
+  ['each of both connections', OURS, MANY],
+])(
+  '%s notices the other tenant, and an operator accepts it → each connection compares its links before it writes, and nobody there is changed',
+  async (_who, ofDefault, ofSecond) => {
+    await open(ofDefault, ofSecond);
+    await outcome('reconcile', '--yes');
+    await rename('Robert');
+    await place.idp.createUser(LATE);
+    expect(await changesThere()).toEqual([]);
+    const [code, text] = await outcome('reconcile', '--target', 'main', '--accept-tenant', '--yes');
+    expect([code, text]).toEqual([0, expect.stringContaining('second → main: converged')]);
+    await place.idle();
+    expect((await namesThere()).sort()).toEqual([...ofDefault, LATE, ...ofSecond, BOB, ...THEIRS].sort());
+    expect(await there.user(BOB)).toMatchObject({ displayName: 'Robert' });
+    const theirs = (await there.state()).users.filter(({ userName }) => THEIRS.includes(userName));
+    const paths = new Set((await changesThere()).map(({ path }) => path));
+    expect(theirs.filter(({ scimId }) => paths.has(`/api/scim/v2/Users/${scimId}`))).toEqual([]);
+    const rows = (await place.commands.run('status', '--json')).json;
+    expect(rows.map(({ hold }: any) => hold)).toEqual([null, null]);
+  },
+  60_000,
+);
