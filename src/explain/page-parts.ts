@@ -74,20 +74,15 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
   ].join(', ');
 }
 
-/** Returns the state of the account or group at the target in words, with what rules it: policy, adoption, leavers. */
-function linkText({
-  kind,
-  link,
-  platform,
-  policy,
-  mark,
-  values,
-  timeline,
-  condition,
-  leftByHand,
-  restored,
-  fleet,
-}: Explanation): string {
+/** Returns the state of the account or group at the target in words, with the settings that decide about it, and its mark. */
+function linkText(found: Explanation): string {
+  const { policy, mark } = found;
+  const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
+  return `${storedLinkText(found)}${lookText(found)}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
+}
+
+/** Returns what the stored link says about the account or group. */
+function storedLinkText({ link, platform, values, timeline, condition, restored }: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
   // The values of a present resource contain `active` already.
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
@@ -96,40 +91,37 @@ function linkText({
   const ofBackup = restored && isAsOfBackup ? ` in ${restored.backup}` : '';
   // An applied change in the timeline tells the time of the last write.
   const isInTimeline = timeline.some(({ event }) => event === 'applied');
-  const known =
-    platformId === null
-      ? [
-          condition?.reason === 'Protected'
-            ? 'no account is linked: the bridge does not touch a protected one'
-            : 'no account of this record is known there',
-        ]
-      : [
-          `id ${platformId}${account === null ? '' : `, account ${account}`}`,
-          ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
-          ...(showsActive ? [`${active ? 'active' : 'inactive'}${ofBackup}`] : []),
-          ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
-          ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
-        ];
-  const isDone = (platform?.done ?? 0) > 0;
-  const equal =
-    isDone && kind === 'User'
-      ? `, read now: changed there ${doneBy({ restored })}`
-      : isDone || (leftByHand.length > 0 && !platform?.accountGone)
-        ? `, read now: a removal ${kind === 'User' ? 'from a group' : 'of a member'} is done there already`
-        : `, read now: ${platform?.accountGone ? 'it does not exist any more' : leftText(platform)}`;
-  const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
-  const read = { equal, differs: '', unread };
-  const look = platform ? read[platform.state] : '';
-  const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
-  return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
+  if (platformId === null)
+    return condition?.reason === 'Protected'
+      ? 'no account is linked: the bridge does not touch a protected one'
+      : 'no account of this record is known there';
+  return [
+    `id ${platformId}${account === null ? '' : `, account ${account}`}`,
+    ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
+    ...(showsActive ? [`${active ? 'active' : 'inactive'}${ofBackup}`] : []),
+    ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
+    ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
+  ].join(', ');
+}
+
+/** Returns what a look at the platform has shown, with a comma in front; '' without a look, or if it found differences. */
+function lookText({ kind, platform, leftByHand, restored, fleet }: Explanation): string {
+  if (!platform || platform.state === 'differs') return '';
+  if (platform.state === 'unread')
+    return redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
+  const isDone = platform.done > 0;
+  if (isDone && kind === 'User') return `, read now: changed there ${doneBy({ restored })}`;
+  if (isDone || (leftByHand.length > 0 && !platform.accountGone))
+    return `, read now: a removal ${kind === 'User' ? 'from a group' : 'of a member'} is done there already`;
+  return `, read now: ${platform.accountGone ? 'it does not exist any more' : leftText(platform)}`;
 }
 
 /**
  * Returns how the account or group differs from what the bridge last wrote: by the number of differences that the policy leaves, or
  * not at all.
  */
-const leftText = (platform: Explanation['platform']): string =>
-  platform?.leftDifferences
+const leftText = (platform: NonNullable<Explanation['platform']>): string =>
+  platform.leftDifferences
     ? `${counted(platform.leftDifferences, 'difference')} left by the policy`
     : 'as last written';
 

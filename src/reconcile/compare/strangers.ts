@@ -1,6 +1,6 @@
 // Keeps the accounts of a list that the sync of a user without account may meet.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { isNeverRenamed, parseLink } from '../../directory/outbox/link.ts';
+import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
@@ -78,28 +78,30 @@ export function formerAccount(
   { policy, users }: SyncPolicy,
 ): Namesake | undefined {
   const link = parseLink(text);
+  if (policy === 'sync' && isToBeDeleted(link, marked, users)) return undefined;
   const isClosing = marked && policy === 'sync' && link.departed !== true;
-  // The guard is asked for the deletion of a closed account only, so what is held of a departed user is the deletion.
-  const isHeld = /^(Held|LastAdministrator)$/.test(link.condition?.reason ?? '');
-  const isDeletedLater = link.departed === true || users.deleteAfterDays !== null;
-  // The condition of a departed user says that the account is protected, or that its deletion is held, rejected or refused.
+  // A condition of a departed user says that the account is protected, or that its deletion is held, rejected or refused.
   const isClosed = policy === 'sync' && link.departed === true && !link.condition;
-  const isDeleted = users.deprovision === 'delete' ? marked || isHeld : isHeld && !marked && isDeletedLater;
-  return policy === 'sync' && isDeleted
-    ? undefined
-    : {
-        id,
-        userName,
-        externalId,
-        former: ref,
-        keepsName: isNeverRenamed(link) && !marked,
-        // Only the name of the link is given up, not one that somebody gave to the account by hand.
-        mayGiveUpName:
-          (isClosed || (isClosing && !link.condition)) &&
-          fold(String(link.core?.userName)) === fold(userName),
-        hasFormerName: link.hasFormerName,
-        basis: link.basis,
-        isProtected: link.condition?.reason === 'Protected',
-        isClosing,
-      };
+  return {
+    id,
+    userName,
+    externalId,
+    former: ref,
+    keepsName: isNeverRenamed(link) && !marked,
+    // Only the name of the link is given up, not one that somebody gave to the account by hand.
+    mayGiveUpName:
+      (isClosed || (isClosing && !link.condition)) && fold(String(link.core?.userName)) === fold(userName),
+    hasFormerName: link.hasFormerName,
+    basis: link.basis,
+    isProtected: link.condition?.reason === 'Protected',
+    isClosing,
+  };
+}
+
+/** Returns whether the pending sync, or the approval of the held change, of a user who left leads to the deletion of the account. */
+function isToBeDeleted({ condition, departed }: Link, marked: boolean, users: SyncPolicy['users']): boolean {
+  const isHeld = condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
+  if (users.deprovision === 'delete') return marked || isHeld;
+  // The guard is asked for the deletion of a closed account only, so what is held of a departed user is the deletion.
+  return isHeld && !marked && (departed === true || users.deleteAfterDays !== null);
 }

@@ -5,6 +5,7 @@ import {
   LOST,
   noCoverage,
   type BriefPortion,
+  type ClosingPolicy,
   type Coverage,
   type CoverPortion,
   type CoverState,
@@ -42,11 +43,10 @@ const emptyCover = (): Cover => ({
   notDue: new Map(),
 });
 
-/**
- * Returns the option of the coverage's reads. Where the policy of the target closes accounts, a user out of scope whose account was
- * never looked for counts as changed (`stale`), because there may be an account to close.
- */
-const closingOf = ({ scope }: ScanResult) => ({ closes: scope.target.policy.policy === 'sync' });
+/** Returns whether the policy of the target closes accounts, as an option of the reads of the coverage. */
+const closingOf = ({ scope }: ScanResult): ClosingPolicy => ({
+  closes: scope.target.policy.policy === 'sync',
+});
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
 export async function readCover(scan: ScanResult, kind: Kind): Promise<Cover> {
