@@ -27,6 +27,9 @@ export const LISTED_AS_PROTECTED = 'listed in users.protected';
 /** Beginning of the message of the condition `Protected` for the owner of the platform key. */
 export const OWNER_OF_KEY = 'owner of the platform key';
 
+/** Message of that condition while the sync waits, because the platform does not tell to whom the key belongs now. */
+export const OWNER_UNTOLD = `${OWNER_OF_KEY} at the last sync; the sync waits until the platform tells again whose key it is`;
+
 /** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {
   /**

@@ -83,9 +83,13 @@ test('the owner of the key leaves after a restart, while the platform does not t
   await place.idp.send('DELETE', `/Users/${ids.get(LATER)}`);
   await eventually('the sync waits', async () => {
     const asked = (await place.platform.requests()).some(({ path }) => path.endsWith('/users/me'));
-    const [{ mark }] = (await place.commands.run('explain', `User:${ids.get(LATER)}`, '--json')).json;
-    return asked && mark?.state === 'due' && Date.parse(mark.nextTry) > Date.now();
+    const [{ mark, condition }] = (await place.commands.run('explain', `User:${ids.get(LATER)}`, '--json'))
+      .json;
+    const isUntold = condition.message.includes('waits until the platform tells again whose key it is');
+    return asked && isUntold && mark?.state === 'due' && Date.parse(mark.nextTry) > Date.now();
   });
+  const ran = await place.commands.run('reconcile', '--yes');
+  expect(ran.text).toContain('1 change not applied yet, tried again and again: later@acme.example, owner of');
   expect(await isActive(LATER)).toBe(true);
   await place.platform.control('PATCH', '/faults', {});
   await place.stopApps();

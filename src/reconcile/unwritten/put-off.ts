@@ -4,6 +4,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { someOf } from '../../support/sentence-parts.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
+import { OWNER_UNTOLD } from '../../sync/target.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { removalStops } from './waiting-for-decision.ts';
 
@@ -13,7 +14,10 @@ export interface PutOff {
   held: Ref[];
   /** People who wait for the removal from a group whose last sync was refused. */
   refused: Ref[];
-  /** Resources whose calls fail again and again, or that wait for the pending change of the holder of their name. */
+  /**
+   * Resources whose calls fail again and again, or that wait for the pending change of the holder of their name, and people of whom
+   * the platform does not tell whether they own the key.
+   */
   failing: FailingChange[];
 }
 
@@ -51,11 +55,13 @@ export async function readPutOff(
   for (const { ref, link } of all) {
     // Not every condition `Held` counts: a resource whose own change was held and approved keeps it until its sync succeeds.
     const stop = wasBehindHold(link) ? 'heldRemoval' : stops.get(ref);
-    const isPutOff = (stop !== undefined || failingChange(ref, link).length > 0) && (await isLater(ref));
+    const failing =
+      link.condition?.message === OWNER_UNTOLD ? toFailing(ref, link) : failingChange(ref, link);
+    const isPutOff = (stop !== undefined || failing.length > 0) && (await isLater(ref));
     if (!isPutOff) continue;
     if (stop === 'heldRemoval') putOff.held.push(ref);
     else if (stop) putOff.refused.push(ref);
-    else putOff.failing.push(...failingChange(ref, link));
+    else putOff.failing.push(...failing);
   }
   return putOff;
 }
@@ -65,9 +71,15 @@ const mayWait = ({ attempts, successionAttempts, condition }: Link): boolean =>
   attempts === undefined && successionAttempts === undefined && condition === undefined;
 
 /** Returns the change of a marked resource if it counts as failing, else nothing. */
-export function failingChange(ref: Ref, { attempts = 0, condition, core }: Link): FailingChange[] {
+export function failingChange(ref: Ref, link: Link): FailingChange[] {
+  const { attempts = 0, condition } = link;
   const isFailing = condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN;
-  if (!condition || !(isFailing || condition.reason === 'NameTaken')) return [];
+  return isFailing || condition?.reason === 'NameTaken' ? toFailing(ref, link) : [];
+}
+
+/** Returns the change of a resource with its condition as a failing one; nothing without a condition. */
+function toFailing(ref: Ref, { condition, core }: Link): FailingChange[] {
+  if (!condition) return [];
   const name = String(core?.userName ?? core?.displayName ?? parseRef(ref).id);
   return [{ ref, name, since: condition.since, message: condition.message }];
 }

@@ -7,7 +7,7 @@ import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isProtectedName } from '../group/leavers.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { LISTED_AS_PROTECTED, OWNER_OF_KEY } from '../target.ts';
+import { LISTED_AS_PROTECTED, OWNER_OF_KEY, OWNER_UNTOLD } from '../target.ts';
 import { removal } from '../names/succession.ts';
 
 /** Wait of a sync for the owner of a new key. */
@@ -53,9 +53,11 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
 export function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | undefined {
   const { link, target } = context;
   if (target.catalogue.isKeyOwnerTold()) return undefined;
-  const { condition: last } = link;
-  const why = whyUntouchable(context, userName) ?? (last?.reason === 'Protected' ? last.message : undefined);
-  return why?.startsWith(OWNER_OF_KEY) ? { kind: 'later', afterMs: OWNER_TOLD_MS } : undefined;
+  const last = link.condition?.reason === 'Protected' ? link.condition.message : undefined;
+  const why = whyUntouchable(context, userName) ?? last;
+  if (!why?.startsWith(OWNER_OF_KEY)) return undefined;
+  const untold = last && { condition: condition(context, 'Protected', OWNER_UNTOLD) };
+  return { kind: 'later', afterMs: OWNER_TOLD_MS, ...untold };
 }
 
 /** Removes the condition `Protected` of a user who is no longer protected. A sync that waits or fails would leave it as it is. */
