@@ -3,7 +3,7 @@
 import type { Link } from '../directory/outbox/link.ts';
 import type { GroupName } from '../directory/resources/changes.ts';
 import { isSound, refOf, type PlacedRecord, type Ref } from '../directory/records.ts';
-import { isProtected } from '../reconcile/entry.ts';
+import { isProtected, protectionAt } from '../reconcile/compare/protected.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import { createPace, type Slice } from '../support/pace.ts';
@@ -137,6 +137,7 @@ async function countPortion(
 ): Promise<boolean> {
   const { tried, effect, isTimeUp, slice } = computation;
   const { connection, directory, links, target } = scope;
+  const protection = protectionAt(target);
   const sound = records.filter((record) => isSound(record));
   effect.leftOut += records.length - sound.length;
   const ids = sound.map(({ id }) => id);
@@ -149,7 +150,7 @@ async function countPortion(
     const resource = JSON.parse(record.text) as Resource;
     const joined = groups[index] ?? [];
     const { inScope } = await tried.scope.user(resource, record.id, joined);
-    const isLeftOut = !inScope || link.id === undefined || isProtected(link, target.policy.users.protected);
+    const isLeftOut = !inScope || link.id === undefined || isProtected(link, protection);
     if (isLeftOut) effect.leftOut++;
     else if (!(await countPerson(computation, { connection, record, resource, groups: joined, link })))
       return false;

@@ -1,9 +1,9 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
 import type { Link } from '../directory/outbox/link.ts';
 import { isAwaitingDecision, refusalOf } from '../directory/outbox/link-condition.ts';
-import { fold, type Kind, type Ref } from '../directory/records.ts';
+import type { Kind, Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';
+import type { SyncPolicy } from '../sync/target.ts';
 import { isoTime } from '../support/sources.ts';
 
 /** Actions in the order of display: those that take access away come first. */
@@ -210,20 +210,6 @@ export const isMarked = (entry: PlanEntry): boolean =>
 /** Returns whether a run has to mark the change; a pending one is marked already, and a follower is written with another resource. */
 export const needsMark = (entry: PlanEntry): boolean =>
   isChange(entry) && !isPending(entry) && entry.follows === undefined;
-
-/**
- * Returns whether the user is never changed: the owner of the API key, or a person whom the last sync found in `users.protected`
- * and who is still listed there.
- * @param listed `users.protected` of the settings
- * @param name the desired userName, if it is known
- */
-export function isProtected({ condition, core }: Link, listed: readonly string[], name?: string): boolean {
-  if (condition?.reason !== 'Protected') return false;
-  const isKeyOwner = !condition.message.startsWith(LISTED_AS_PROTECTED);
-  if (isKeyOwner) return true;
-  const folded = fold(name ?? String(core?.userName ?? ''));
-  return listed.some((each) => fold(each) === folded);
-}
 
 /**
  * Returns the cause of a difference between the desired and the applied state: a push (which left a mark), or other settings. A

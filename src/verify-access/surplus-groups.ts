@@ -3,7 +3,8 @@
 import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { managedEntries } from '../reconcile/compare/compare-memberships.ts';
-import { isChange, isProtected } from '../reconcile/entry.ts';
+import { isProtected, protectionAt } from '../reconcile/compare/protected.ts';
+import { isChange } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isProtectedName } from '../sync/group/leavers.ts';
 import type { Reading } from './account.ts';
@@ -26,8 +27,7 @@ export async function surplusGroups(
   if (wanted.kind === 'closed') return [];
   const userName = String(wanted.desired.core.userName);
   // `isProtected` covers the owner of the API key too, and `isProtectedName` a name that was listed after the last sync.
-  if (isProtected(link, target.policy.users.protected, userName) || isProtectedName(scope, userName))
-    return [];
+  if (isProtected(link, protectionAt(target), userName) || isProtectedName(scope, userName)) return [];
   const known = new Set(
     [...wanted.groups, ...wanted.leaving, ...wanted.leftOut].map(({ platformId }) => platformId),
   );

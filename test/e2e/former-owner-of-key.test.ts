@@ -74,6 +74,24 @@ test('the person who owns the platform key leaves, and the key gets another owne
   expect((await run('exceptions', '--json')).json).toEqual([]);
 }, 60_000);
 
+test('the person who owns the platform key leaves, and the key gets another owner → plan and the dry run of sync list the deactivation, and apply writes it', async () => {
+  const ann = await letOwnerLeave();
+  const file = join(place.commands.folder, 'plan.json');
+  const unwritten = await run('plan', '--full');
+  expect([unwritten.code, unwritten.text]).toEqual([0, expect.not.stringContaining('deactivate')]);
+
+  await place.stopApps();
+  giveKeyTo('robot@acme.example');
+  const planned = await run('plan', '--out', file);
+  expect(planned.text).toMatch(/deactivate +(person|user) +ann@acme[.]example/);
+  expect(planned.code).toBe(2);
+  expect((await run('sync', `User:${ann}`, '--dry-run')).text).toMatch(/deactivate ann@acme[.]example/);
+  const applied = await run('apply', file, '--yes');
+  expect([applied.code, applied.text]).toEqual([0, expect.stringContaining('converged')]);
+  expect(await isActive()).toBe(false);
+  expect((await run('plan', '--full')).code).toBe(0);
+}, 60_000);
+
 test('the owner of the platform key stays the same, or the platform names none → no reconcile writes to the account, and sync closes it if the new key has no owner', async () => {
   const ann = await letOwnerLeave();
   await run('reconcile', '--yes');

@@ -1,5 +1,7 @@
 // Tests that each command says that a protected account stays active although its person left at the source.
 import '../support/load-modules.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -45,10 +47,14 @@ test('explain and links list mark the account of a deleted user who is not prote
   expect(await outputOf('links', 'list')).toContain('  left');
 });
 
-test('a reconcile after the protection ended closes the account', async () => {
-  await place.change(({ targets: { main } }) => {
-    main.users = { ...(main.users as object), protected: [] };
-  });
+test('a plan after the protection ended lists the deactivation, and a reconcile closes the account', async () => {
+  await place.stopApps();
+  const file = join(place.commands.folder, 'bridge.json');
+  const settings = JSON.parse(readFileSync(file, 'utf8'));
+  settings.targets.main.users.protected = [];
+  writeFileSync(file, JSON.stringify(settings));
+  expect(await outputOf('plan')).toMatch(/deactivate +(person|user) +ann@acme[.]example/);
+  await place.start();
   await place.commands.run('reconcile');
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(false);

@@ -5,15 +5,7 @@ import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, nameInRecord, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { counted } from '../../support/counted.ts';
-import {
-  isChange,
-  isProtected,
-  leftBy,
-  NO_BASIS,
-  ONLY_TOLD,
-  MEMBER_REMOVED,
-  type PlanEntry,
-} from '../entry.ts';
+import { isChange, leftBy, NO_BASIS, ONLY_TOLD, MEMBER_REMOVED, type PlanEntry } from '../entry.ts';
 import {
   beyond,
   readMembership,
@@ -26,6 +18,7 @@ import {
 import { WAITS_FOR_GROUP, type Member, type MemberDifferences } from './group-case.ts';
 import { withMissingCauses } from './missing-memberships.ts';
 import { groupEntries } from './plan-groups.ts';
+import { isProtected, protectionAt } from './protected.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { comparedGroups, groupsUnderOtherName, type GroupNames } from './group-names.ts';
 import type { GroupOfAccount } from './verified.ts';
@@ -196,10 +189,7 @@ async function membersMade({ drifts, target }: ReconcileScope, { ref }: PlanEntr
   const members = ref === null ? [] : await drifts.membersOf(parseRef(ref).id);
   const written = members.filter(
     ({ link }) =>
-      link.id !== undefined &&
-      !link.departed &&
-      !refusalOf(link) &&
-      !isProtected(link, target.policy.users.protected),
+      link.id !== undefined && !link.departed && !refusalOf(link) && !isProtected(link, protectionAt(target)),
   );
   return written.length === 1 ? 'this member' : `all its ${counted(written.length, 'member')}`;
 }

@@ -13,15 +13,8 @@ import {
   type DesiredAccount,
   type Difference,
 } from './compare.ts';
-import {
-  absenceOf,
-  isProtected,
-  leftBy,
-  markNeedsNoPermission,
-  ownCause,
-  type PlanEntry,
-  type Values,
-} from '../entry.ts';
+import { absenceOf, leftBy, markNeedsNoPermission, ownCause, type PlanEntry, type Values } from '../entry.ts';
+import { isProtected } from './protected.ts';
 import type { Namesake } from './strangers.ts';
 import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
@@ -32,8 +25,7 @@ const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attribut
 export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { link, observed } = user;
   const desiredName = user.wanted?.core.userName;
-  const { protected: listed } = rules.policy.users;
-  if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return [];
+  if (isProtected(link, rules.protection, desiredName ? String(desiredName) : undefined)) return [];
   const wanted = user.wanted ?? GONE;
   if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
   if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];

@@ -9,7 +9,7 @@ import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
 import { awaitsDecision } from './done-changes.ts';
-import { isProtected } from '../entry.ts';
+import { isProtected, protectionAt } from './protected.ts';
 import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
 import { asking } from './platform-reads.ts';
 import { unmanagedMember } from './unmanaged-member.ts';
@@ -94,6 +94,7 @@ export async function lookForLeavers(
   const undecided = new Set(users);
   const found: { gone: string[]; unlisted: Member[] } = { gone: [], unlisted: [] };
   if (users.length === 0) return { ...found, undecided };
+  const protection = protectionAt(scan.scope.target);
   const present = new Set((group.members ?? []).map(({ value }) => value));
   const ordered = fromRandomPlace(users, scan.scope.random).sort(
     (a, b) => Number(first.has(b)) - Number(first.has(a)),
@@ -121,7 +122,7 @@ export async function lookForLeavers(
     if (account === 'absent' && id !== undefined && (await scan.isUnlisted?.(id)) !== true) return;
     undecided.delete(user);
     if (account === 'absent' || !namesGroup(account, group.id)) found.gone.push(user);
-    else if (!isProtected(link, scan.scope.target.policy.users.protected))
+    else if (!isProtected(link, protection))
       found.unlisted.push({
         ref: isUnmanaged(user) ? null : refOf('User', user),
         platformId: account.id,
@@ -255,6 +256,7 @@ export async function compareMembers(
   signs: Map<string, string>,
 ): Promise<MemberDifferences | 'unknown'> {
   const present = new Map((group.members ?? []).map((member) => [member.value, member.display ?? '']));
+  const protection = protectionAt(scan.scope.target);
   const expected = new Set<string>();
   const missing: Member[] = [];
   for (const { user, link } of sourceMembers) {
@@ -262,8 +264,7 @@ export async function compareMembers(
     if (link.id === undefined) continue;
     expected.add(link.id);
     // A departed or protected user need not be a member, and a pending membership is no drift.
-    const isDue =
-      !link.departed && !isProtected(link, scan.scope.target.policy.users.protected) && !signs.has(user);
+    const isDue = !link.departed && !isProtected(link, protection) && !signs.has(user);
     if (isDue && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
@@ -281,8 +282,7 @@ export async function compareMembers(
       const holder = holders[index];
       if (!holder) return unmanagedMember(scan, platformId, display);
       const link = parseLink(holder.text);
-      if (isProtected(link, scan.scope.target.policy.users.protected) || signs.has(parseRef(holder.ref).id))
-        return [];
+      if (isProtected(link, protection) || signs.has(parseRef(holder.ref).id)) return [];
       return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
     },
   );

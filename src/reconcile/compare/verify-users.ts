@@ -12,11 +12,12 @@ import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
-import { isProtected, ONLY_TOLD, type PlanEntry } from '../entry.ts';
+import { ONLY_TOLD, type PlanEntry } from '../entry.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
 import { takenElsewhereText } from './taken.ts';
 import { isAdopted, userEntries } from './plan-users.ts';
+import { isProtected, protectionAt } from './protected.ts';
 import type { UserCase } from './user-case.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
 import { provenNumber, readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
@@ -81,9 +82,10 @@ async function verifyUser(
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }
-  const { protected: listed } = scan.scope.target.policy.users;
+  const protection = protectionAt(scan.scope.target);
   const desiredName = mapped?.wanted.core.userName;
-  if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
+  if (isProtected(link, protection, desiredName ? String(desiredName) : undefined))
+    return { ref, entries: [] };
   const observed = await readLinkedUser(scan, link);
   // Left out and counted as unknown: without a read nothing is known of the account.
   if (observed === 'unknown') return undefined;
@@ -169,6 +171,7 @@ async function whyNotAdopted(
 /** Returns the rules of the target for `userEntries`. */
 export const rulesOf = ({ scope: { clock, target }, visibility }: ScanResult) => ({
   policy: target.policy,
+  protection: protectionAt(target),
   types: target.mapping.types,
   visibility,
   now: clock.now(),

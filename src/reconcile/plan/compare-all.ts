@@ -4,6 +4,7 @@ import { isRepaired } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
 import { countUnverified } from '../compare/look-again.ts';
+import { learnKeyOwner } from '../compare/protected.ts';
 import { verifyGroups } from '../compare/verify-groups.ts';
 import { verifyUsers } from '../compare/verify-users.ts';
 import { verifyValues, type ValueLook } from '../compare/verify-values.ts';
@@ -62,6 +63,7 @@ export interface Lists {
 export async function beginScan(scope: ReconcileScope, options: PlanOptions): Promise<ComparisonRun> {
   // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
   await scope.directory.markRenamed();
+  await learnKeyOwner(scope, options.signal);
   const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
     scope.runs.mappedBy(),
     scope.outbox.hasMoved(),

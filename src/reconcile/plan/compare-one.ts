@@ -14,6 +14,7 @@ import { renamesOfHolders } from '../compare/name-holders.ts';
 import { withTakenName } from '../compare/namesake.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { readLinkedUser, readValues } from '../compare/platform-reads.ts';
+import { learnKeyOwner } from '../compare/protected.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { verifyGroups } from '../compare/verify-groups.ts';
 import { verifyUsers } from '../compare/verify-users.ts';
@@ -79,6 +80,7 @@ export async function compareOne(
   options: CompareOptions,
 ): Promise<ComparedOne | null> {
   const scan = createNarrowScan(scope, options.signal, options.noteFailure);
+  await learnKeyOwner(scope, options.signal);
   if (ref.startsWith('Group:')) return compareGroup(scan, ref, options);
   // Read before the account, so that a write in between is not taken for drift.
   const { pendingMemberships, unconfirmedRemovals } = await scope.outbox.resourceStatus(ref);

@@ -2,9 +2,10 @@
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { MEMBER_ADDED, isProtected, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import { MEMBER_ADDED, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
 import { asking } from '../compare/platform-reads.ts';
+import { isProtected, protectionAt } from '../compare/protected.ts';
 
 /** A membership that the sync of `parent` writes too. `link` has the id of the user's account, `name` is the userName. */
 export interface Following {
@@ -68,13 +69,14 @@ export async function followersOfGroup(
   const platformId = platformIdAfter(parent) ?? null;
   const present = platformId === null ? undefined : await presentIn(scan, platformId);
   const group = { ref, platformId, name: parent.name };
+  const protection = protectionAt(target);
   return (await drifts.membersOf(parseRef(ref).id)).flatMap(({ user, link }) => {
     const member = refOf('User', user);
     const anew = parents.get(member);
     const id = anew ? platformIdAfter(anew) : link.id;
     // The sync of the group adds members with an account, and those that this plan creates or links.
     const isWritten = anew !== undefined || (link.id !== undefined && link.departed !== true);
-    if (!isWritten || isProtected(link, target.policy.users.protected)) return [];
+    if (!isWritten || isProtected(link, protection)) return [];
     const isMember = id !== undefined && present?.has(id) === true;
     if (isMember) return [];
     const account = anew ? (id === undefined ? {} : { id }) : link;

@@ -4,6 +4,7 @@ import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import { canonicalJson } from '../../support/canonical-json.ts';
 import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../entry.ts';
+import { learnKeyOwner } from '../compare/protected.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from '../plan.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
@@ -71,6 +72,7 @@ export async function reviewPlan(
     );
   const toMark = plan.entries.filter(needsMark);
   const scan = createNarrowScan(scope, signal);
+  await learnKeyOwner(scope, signal);
   const now = await verifyAgain(scan, toMark);
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = toMark.filter((entry) => !present.has(essence(entry)));

@@ -9,11 +9,12 @@ import { EXTENSION } from '../../sync/diff.ts';
 import { isAccountOf } from '../../sync/calls/recognise.ts';
 import { desiredFromLink, differences, hasUnknownValue, printOf } from '../compare/compare.ts';
 import type { Cover } from './cover.ts';
-import { isDrift, isProtected, type PlanEntry } from '../entry.ts';
+import { isDrift, type PlanEntry } from '../entry.ts';
 import { deletionDue } from '../../sync/user/deletion-due.ts';
 import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from '../compare/plan-users.ts';
+import { isProtected, protectionAt } from '../compare/protected.ts';
 import type { TargetRules } from '../compare/user-case.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Recognition } from '../tenant/tenant.ts';
@@ -83,6 +84,7 @@ export async function compareUserPage(
   const closed: Ref[] = [];
   const unlinked: WireUser[] = [];
   const { types } = scan.scope.target.mapping;
+  const protection = protectionAt(scan.scope.target);
   users.forEach((user, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
@@ -96,9 +98,10 @@ export async function compareUserPage(
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
     if (isNeverRenamed(link) && !holder.marked)
       addFormer(draft.strangers.former, user, holder, scan.scope.target.policy);
-    if (isProtected(link, scan.scope.target.policy.users.protected)) return;
-    // The list does not show whether the account is active; its single read may.
-    if (user.active === undefined) {
+    if (isProtected(link, protection)) return;
+    // The list does not show whether the account is active, which its single read may. The link of a person who is protected no
+    // more does not show the desired state.
+    if (user.active === undefined || link.condition?.reason === 'Protected') {
       draft.seen.add(holder.ref);
       draft.suspects.set(holder.ref, []);
       return;

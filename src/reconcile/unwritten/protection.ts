@@ -5,10 +5,8 @@ import { PlatformError } from '../../platform/errors.ts';
 import type { Resource } from '../../scim/index.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY } from '../../sync/target.ts';
 import { isNamed } from '../../sync/user/protected-user.ts';
+import { MOST_PROTECTED } from '../compare/protected.ts';
 import type { ReconcileScope } from '../scope.ts';
-
-/** Largest number of protected people that one run reads. */
-const MOST_READ = 10_000;
 
 /**
  * Returns the users who left `users.protected` or came into it since their last sync, and former owners of the platform key. No
@@ -17,7 +15,7 @@ const MOST_READ = 10_000;
 export async function changedProtection(scope: ReconcileScope, signal: AbortSignal): Promise<Ref[]> {
   const { directory, links, outbox, target } = scope;
   const listed = new Set(target.policy.users.protected.map(fold));
-  const known = await outbox.exceptions({ limit: MOST_READ, reasons: ['Protected'] });
+  const known = await outbox.exceptions({ limit: MOST_PROTECTED, reasons: ['Protected'] });
   const found = await Promise.all(
     [...listed].map(async (name) => (await directory.lookup('User', 'username', name)) ?? []),
   );

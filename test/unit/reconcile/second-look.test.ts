@@ -123,6 +123,7 @@ function scopeOf(all: Person[], meddling: Meddling, atPlatform = all): Reconcile
     },
     target: {
       name: 'main',
+      catalogue: { isKeyOwnerTold: () => false, knownKeyOwner: () => undefined },
       policy: {
         guard: {},
         policy: 'sync',
@@ -237,6 +238,7 @@ test('after a change of the mapping, a value that the platform shows of no accou
   });
   Object.assign(scope.target, {
     catalogue: {
+      ...scope.target.catalogue,
       faults: () =>
         Promise.resolve({ missing: [], conflicts: new Map(), conflictIds: new Map(), ids: new Map() }),
     },
