@@ -101,8 +101,7 @@ export function createSearch(deps: ProviderDeps) {
    * @throws 404 when no user has it, or several users share the externalId
    */
   async function subject(name: string): Promise<string> {
-    // '': the token has no subject.
-    for (const attribute of name === '' ? [] : ['externalid', 'username']) {
+    for (const attribute of ['externalid', 'username']) {
       const [user, another] = (await directory.holderOf(attribute, name)) ?? [];
       if (another) break;
       if (user) return user.record.id;

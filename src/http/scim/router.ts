@@ -218,10 +218,10 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   return router;
 }
 
-/** Returns the subject of the request's JWT; `''` when the JWT has none. @throws 501 for a token that is no JWT (RFC 7644 §3.11) */
+/** Returns the subject of the request's JWT. @throws 501 for a token that is no JWT, and for a JWT without subject (RFC 7644 §3.11) */
 function subjectOfJwt(request: Request): string {
   const subject = subjectOf(request);
-  if (subject === undefined)
+  if (subject === undefined || subject === '')
     throw notImplemented('/Me needs a JWT with a subject; this token names no user.');
   return subject;
 }
