@@ -11,13 +11,16 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('status and doctor name a process whose clock is 90 s behind, and no other', async () => {
+test('status and doctor name a process whose clock is 90 s behind, and no other, and tell its start by the clock of Redis', async () => {
+  const startsAt = Date.now();
   const late = { ...systemClock, now: () => systemClock.now() - 90_000 };
   await place.start('worker', '1.0.0', late);
   const status = await place.commands.run('status');
   expect(status.text).toMatch(
     /worker pod-worker .*, last beat \d s ago, clock (89|90|91) s behind, compared with Redis/,
   );
+  const [, started = ''] = /pod-worker .*, started (\S+),/.exec(status.text) ?? [];
+  expect(Math.abs(Date.parse(started) - startsAt)).toBeLessThan(20_000);
   const { text } = await place.commands.run('doctor');
   expect(text).toMatch(
     /! fleet: worker pod-worker .* clock (89|90|91) s behind, compared with Redis\. Set the clocks by NTP/,

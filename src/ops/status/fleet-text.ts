@@ -18,11 +18,12 @@ const processClockOff = ({ sentAt, lastBeatAt }: FleetProcess): string | undefin
 
 /** Returns one process as a line: role, host, version, start, age of its last beat, and a clock that is wrong. */
 export function processText(process: FleetProcess): string {
-  const { version, startedAt, beatAgeMs, silent } = process;
+  const { version, startedAt, sentAt, lastBeatAt, beatAgeMs, silent } = process;
   const age = Math.round(beatAgeMs / 1000);
   const off = processClockOff(process);
+  const start = off === undefined ? startedAt : startedAt - sentAt + lastBeatAt;
   const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
-  return `${processName(process)}, version ${version}, started ${isoTime(startedAt)}, ${beat}${off === undefined ? '' : `, clock ${off}, compared with Redis`}`;
+  return `${processName(process)}, version ${version}, started ${isoTime(start)}, ${beat}${off === undefined ? '' : `, clock ${off}, compared with Redis`}`;
 }
 
 /** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */
