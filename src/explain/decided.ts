@@ -77,7 +77,7 @@ const newest = (
   isMeant: (item: Destruction) => boolean,
 ): Decision | undefined => decisions.find(({ items }) => items.some(isMeant));
 
-/** Returns the first approvals that cover a held change of the resource and still need the approval of a second person. */
+/** Returns the first approvals that cover a held or rejected change of the resource and still need the approval of a second person. */
 export async function firstApprovalsOf(
   { connection, outbox, target }: ReconcileScope,
   { ref }: FoundResource,
@@ -89,13 +89,14 @@ export async function firstApprovalsOf(
   const { id } = parseRef(ref);
   const items: Destruction[] = [
     ...guard
-      .filter(({ state }) => state === 'held')
+      .filter(({ state }) => state === 'held' || state === 'rejected')
       .map(({ kind, subject }) => ({ kind, ref, ...(subject === null ? {} : { subject }) })),
     // Removals of a person from groups. For a group, `memberships` are its members, and these items match nothing.
     ...memberships
-      .filter(({ condition }) => condition === 'Held')
+      .filter(({ condition }) => condition === 'Held' || condition === 'Rejected')
       .map((group) => ({ kind: 'removeMembers' as const, ref: group.ref as Ref, subject: id })),
   ];
+  if (items.length === 0) return [];
   const { firstApprovals } = outbox.guardStore;
   const found: Explanation['firstApprovals'] = [];
   for (const first of await firstApprovals.list()) {

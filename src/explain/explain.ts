@@ -171,7 +171,7 @@ async function explainAt(
     approval: approval ? `${scope.connection}.${approval.id}` : null,
     approvalExpired: approvalExpired ?? null,
     rejections: await rejectionsOf(scope, found, status.guard, memberships),
-    firstApprovals: approval ? await firstApprovalsOf(scope, found, status.guard, memberships) : [],
+    firstApprovals: await firstApprovalsOf(scope, found, status.guard, memberships),
     suspectedDrift: status.suspectedDrift,
     hold: hold ? { since: isoTime(hold.since), by: hold.by, note: hold.note ?? null } : null,
     hasMoved,

@@ -236,7 +236,7 @@ export interface Explanation {
   /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */
   rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];
   /**
-   * First approvals, each by one person, that cover held changes of the resource and wait for a second person; `total`: number of
+   * First approvals, each by one person, that cover held or rejected changes of the resource and wait for a second person; `total`: number of
    * all changes of the first approval.
    */
   firstApprovals: { id: string; by: string; at: string; total: number }[];

@@ -56,6 +56,36 @@ test('a rejected change has a first approval, and its rejection is withdrawn →
   expect(await list()).not.toContain('a second person');
 }, 60_000);
 
+test('a rejected change has a first approval → explain of the person names it, and not that of another person', async () => {
+  const first = await approveFirst(ANN);
+  const asks = (id: string): RegExp =>
+    new RegExp(`eva approved 1 change .*: a second person approves .*${id}`);
+  const explained = async (name: string): Promise<string> =>
+    (await place.commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');
+  expect(await explained(ANN)).toMatch(asks(first));
+  expect(await explained(BOB)).not.toContain('a second person approves');
+  await decide('approve', first, '--by', 'fay');
+  expect(await explained(ANN)).not.toContain('a second person approves');
+}, 60_000);
+
+test('the removal of a member was rejected, and one person approves it → explain of the group and of the member name the first approval', async () => {
+  await place.change(({ targets }) =>
+    Object.assign(targets.main.guard ?? {}, { removeMembers: { count: 0, percent: 0 } }),
+  );
+  const dan = await place.idp.createUser('dan@acme.example');
+  const crew = await place.idp.createGroup('crew', [dan]);
+  await place.idle();
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  const [{ id: removal }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await decide('reject', removal);
+  await decide('approve', removal, '--by', 'eva');
+  for (const name of ['crew', 'dan@acme.example']) {
+    const [{ firstApprovals }] = (await place.commands.run('explain', name, '--json')).json;
+    expect(firstApprovals).toMatchObject([{ id: removal, by: 'eva', total: 1 }]);
+  }
+}, 60_000);
+
 test('withdraw of the first approval of a part of a rejection → the first approval is taken back, and all changes stay rejected', async () => {
   const first = await approveFirst(ANN);
   const { code, text } = await decide('withdraw', first);

@@ -140,19 +140,22 @@ export function createFirstApprovals(
    * the source does not count: if it is held or rejected again, it has another place in the list, or another rejection.
    */
   async function hasChanges(first: FirstApproval): Promise<boolean> {
-    // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
-    const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
-    // The stored id always has a last place. An operator may have approved a rejected list by an id without one: then no rejection
-    // has this place, and the list is found by the id without it.
-    const changes =
-      first.source === 'guardHeld'
-        ? heldListOf(first)
-        : ((await held.rejectedListOf(listId)) ?? (await held.rejectedListOf(listId.replace(/-\d+$/, ''))));
+    const changes = await listBehind(first);
     if (!changes) return false;
     if (!first.storedChoice) return (await held.countOf(changes)).total > 0;
     for await (const page of chosenOf(first.storedChoice))
       if ((await held.stillIn(changes, page)).length > 0) return true;
     return false;
+  }
+
+  /** Returns the list of changes that a first approval is about; undefined: none of its changes is rejected any more. */
+  async function listBehind(first: FirstApproval): Promise<ChangeList | undefined> {
+    if (first.source === 'guardHeld') return heldListOf(first);
+    // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
+    const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
+    // The stored id always has a last place. An operator may have approved a rejected list by an id without one: then no rejection
+    // has this place, and the list is found by the id without it.
+    return (await held.rejectedListOf(listId)) ?? held.rejectedListOf(listId.replace(/-\d+$/, ''));
   }
 
   async function find(id: string, source: ChangeList['source']): Promise<StoredFirstApproval | undefined> {
@@ -202,11 +205,10 @@ export function createFirstApprovals(
     return { kinds, total };
   }
 
-  /** Returns those of the given held changes that a first approval covers. */
+  /** Returns those of the given held or rejected changes that a first approval covers. */
   async function coveredBy(first: FirstApproval, items: readonly Destruction[]): Promise<Destruction[]> {
-    if (first.source !== 'guardHeld') return [];
-    const isChosen = await choiceOf(first);
-    return held.stillIn(heldListOf(first), isChosen ? items.filter(isChosen) : items);
+    const [list, isChosen] = await Promise.all([listBehind(first), choiceOf(first)]);
+    return list ? held.stillIn(list, isChosen ? items.filter(isChosen) : items) : [];
   }
 
   /** Returns a test whether a first approval of a part covers a change; undefined: it covers the whole list. */
