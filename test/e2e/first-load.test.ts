@@ -174,3 +174,19 @@ testAtFourCalls(
   },
   240_000,
 );
+
+testAtNoRateLimit(
+  'the platform answers every call of a first load with 429 → status names the rate limit as the bound',
+  async ({ push, faults, row }) => {
+    await faults({ status429: { share: 1, retryAfter: 3 } });
+    await push(120);
+    await eventually('calls pause', async () => (await row()).breaker.pause, 30_000);
+    const whilePaused: (string | null)[] = [];
+    for (const endsAt = Date.now() + 12_000; Date.now() < endsAt;) {
+      const { load, breaker } = await row();
+      if (breaker.pause?.until > Date.now() + 500) whilePaused.push(load.bound);
+    }
+    expect(new Set(whilePaused)).toEqual(new Set(['rateLimit']));
+  },
+  180_000,
+);

@@ -218,3 +218,16 @@ test('the platform answers a POST without id, and the account is found again →
   expect(text).toContain('"PT"');
   expect(text).not.toContain('vip');
 }, 60_000);
+
+test('the platform answers the creation of an account with 503 again and again → status, doctor and reconcile name the person by the userName', async () => {
+  const unavailable = { status: 503, headers: { 'content-type': 'application/json' }, body: '{}' };
+  front.answer = (method, url) => (method === 'POST' && url.endsWith('/Users') ? unavailable : undefined);
+  await place.idp.createUser(ANN);
+  const { told } = commandsAt(() => place);
+  const named = /1 change fails since \S+Z: ann@acme\.example, POST \S+ answered 503/;
+  await eventually('status names Ann', async () => named.test(await told('status')), 60_000);
+  expect(await told('doctor')).toMatch(named);
+  expect(await told('reconcile', '--yes', '--deadline', '60s')).toMatch(
+    /1 change not applied yet, tried again and again: ann@acme\.example, POST/,
+  );
+}, 150_000);

@@ -7,9 +7,12 @@ import { isoTime } from '../../support/sources.ts';
 
 /** Number of waiting resources that are looked at, in the order of their syncs. */
 const MOST_READ = 1000;
-/** Returns a sentence part about the failing changes and the reason of the oldest one; undefined: no change fails. */
+/**
+ * Returns a sentence part about the failing changes and the reason of the oldest one; undefined: no change fails. If more resources
+ * wait than are looked at, the number is a lower bound.
+ */
 export async function failingText(
-  { links, outboxes }: Pick<DesiredState, 'links' | 'outboxes'>,
+  { directory, links, outboxes }: Pick<DesiredState, 'directory' | 'links' | 'outboxes'>,
   target: string,
 ): Promise<string | undefined> {
   const waiting = (await outboxes.get(target)?.waiting({ offset: 0, limit: MOST_READ })) ?? [];
@@ -20,8 +23,9 @@ export async function failingText(
     .sort((one, other) => one.since - other.since);
   const [first] = failing;
   if (!first) return undefined;
+  const least = waiting.length === MOST_READ ? 'at least ' : '';
   const fail = failing.length === 1 ? 'fails' : 'fail';
-  return `${counted(failing.length, 'change')} ${fail} since ${isoTime(first.since)}: ${failingWords(failing)}`;
+  return `${least}${counted(failing.length, 'change')} ${fail} since ${isoTime(first.since)}: ${await failingWords(directory, failing)}`;
 }
 
 /** Returns one warning for each target with failing changes. */

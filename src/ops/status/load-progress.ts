@@ -34,7 +34,7 @@ export interface LoadSurroundings {
   hasMoved: boolean;
   /** Whether the circuit breaker of the target lets only probes through. */
   isBreakerOpen: boolean;
-  /** End of a pause of all calls, Unix milliseconds; absent: no pause. */
+  /** End of a pause of all calls that the rate limit of the platform causes, Unix milliseconds; absent: no such pause. */
   pausedUntil?: number | undefined;
   processes: readonly FleetProcess[];
 }
@@ -88,9 +88,10 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
 
 /** Returns the cause that limits the load; null: no cause is seen. */
 function boundOf(
-  { now, dirty, due, inflight }: LoadBacklog,
+  backlog: LoadBacklog,
   { target, isOnHold, hasMoved, isBreakerOpen, pausedUntil = 0, processes }: LoadSurroundings,
 ): LoadBound | null {
+  const { now, dirty, due, inflight } = backlog;
   if (isOnHold) return 'hold';
   if (hasMoved) return 'address';
   if (isBreakerOpen) return 'breaker';
@@ -99,6 +100,8 @@ function boundOf(
   const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
   // A command such as reconcile works without a beat, but nothing goes on after it.
   if (workers.length === 0) return 'noWorker';
+  // While the platform answers every call with a pause, nothing is done, and the marks are due only after the pause.
+  if (pausedUntil > now && !loadRate(backlog)) return 'rateLimit';
   if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
   const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);

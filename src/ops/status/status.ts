@@ -4,6 +4,7 @@ import type { Backlog } from '../../directory/outbox/backlog.ts';
 import type { CoverageReader } from '../../directory/outbox/coverage.ts';
 import { seenThen } from '../../reconcile/scan/coverage.ts';
 import type { Breaker, BreakerState } from '../../directory/outbox/breaker.ts';
+import { isForKey } from '../../directory/outbox/budget.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { LastProof } from '../../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../../directory/logs/event-stream.ts';
@@ -155,7 +156,7 @@ export async function readStatus(
         isOnHold: part.hold !== null,
         hasMoved: part.hasMoved,
         isBreakerOpen: breaker.open,
-        pausedUntil: breaker.pause?.until,
+        pausedUntil: isForKey(breaker.pause) ? undefined : breaker.pause?.until,
         processes: fleet.processes,
       });
       rows.push({

@@ -141,7 +141,7 @@ export async function untilApplied(
     const count = counted(putOff.failing.length, 'change');
     return {
       outcome: 'failed',
-      message: `${count} not applied yet, tried again and again: ${failingWords(putOff.failing)}; see scim-bridge status`,
+      message: `${count} not applied yet, tried again and again: ${await failingWords(scope.directory, putOff.failing)}; see scim-bridge status`,
     };
   }
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);

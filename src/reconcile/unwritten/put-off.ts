@@ -2,7 +2,9 @@
 // person, or its calls to the platform fail again and again.
 import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
-import { someOf } from '../../support/sentence-parts.ts';
+import type { Directory } from '../../directory/resources/directory.ts';
+import { readRecordNames } from '../../directory/resources/record-names.ts';
+import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
 import { OWNER_UNTOLD } from '../../sync/target.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -24,8 +26,8 @@ export interface PutOff {
 /** A change that the platform ignores, whose calls fail, or that waits for the name of a resource with a pending change. */
 interface FailingChange {
   ref: Ref;
-  /** userName or displayName at the platform; the id when none is known. */
-  name: string;
+  /** userName or displayName at the platform; undefined: the link has none. */
+  name: string | undefined;
   /** Unix milliseconds. */
   since: number;
   /** The reason of the last failure. */
@@ -80,10 +82,25 @@ export function failingChange(ref: Ref, link: Link): FailingChange[] {
 /** Returns the change of a resource with its condition as a failing one; nothing without a condition. */
 function toFailing(ref: Ref, { condition, core }: Link): FailingChange[] {
   if (!condition) return [];
-  const name = String(core?.userName ?? core?.displayName ?? parseRef(ref).id);
+  const stored = core?.userName ?? core?.displayName;
+  const name = stored === undefined ? undefined : String(stored);
   return [{ ref, name, since: condition.since, message: condition.message }];
 }
 
-/** Returns the names of failing changes, and the reason of the first one. @param failing at least one */
-export const failingWords = (failing: readonly FailingChange[]): string =>
-  `${someOf(failing.map(({ name }) => name))}${failing.length === 1 ? ', ' : '; the first: '}${failing[0]?.message ?? ''}`;
+/**
+ * Returns the names of failing changes, and the reason of the first one. A resource without an account or group has the name of its
+ * record, and without a record its id.
+ * @param failing at least one
+ */
+export async function failingWords(
+  directory: Pick<Directory, 'getMany'>,
+  failing: readonly FailingChange[],
+): Promise<string> {
+  const shown = failing.slice(0, MOST_NAMED);
+  const inRecords = await readRecordNames(
+    directory,
+    shown.flatMap(({ ref, name }) => (name === undefined ? [ref] : [])),
+  );
+  const names = shown.map(({ ref, name }) => name ?? inRecords.get(ref) ?? parseRef(ref).id);
+  return `${someOf(names, { count: failing.length })}${failing.length === 1 ? ', ' : '; the first: '}${failing[0]?.message ?? ''}`;
+}

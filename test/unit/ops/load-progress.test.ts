@@ -104,6 +104,16 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ['a silent worker while a command syncs', 'noWorker', {}, { processes: [{ ...worker(), silent: true }] }],
   ['a pause longer than the time of the rate', 'pause', {}, { pausedUntil: NOW + 61_000 }],
   ['a short pause', 'latency', {}, { pausedUntil: NOW + 5000 }],
+  [
+    'a pause while nothing was done in the last minute',
+    'rateLimit',
+    {
+      due: 0,
+      inflight: 2,
+      load: { startedAt: NOW - 40_000, done: 0, samples: [{ at: NOW - 30_000, done: 0 }] },
+    },
+    { pausedUntil: NOW + 5000 },
+  ],
   ['marks that are not due', 'waiting', { due: 0, inflight: 2 }, {}],
   ['calls that wait for the rate limit', 'rateLimit', {}, { processes: [worker({ delayed: 40 })] }],
   ['pauses that delay a tenth of the calls', 'rateLimit', {}, { processes: [worker({ delayed: 5 })] }],
