@@ -2,7 +2,7 @@
 // target that comes back is compared. Notes also since when reconciles are expected, for the alert about a missing first run.
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import { createKnownTargets, type FeedRules, type TargetFeed } from '../directory/fleet/known-targets.ts';
+import { createKnownTargets, type FedTarget, type FeedRules } from '../directory/fleet/known-targets.ts';
 import { planDigest } from '../reconcile/tenant/digest.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { settingsPrint } from '../sync/settings-print.ts';
@@ -13,9 +13,9 @@ import type { DesiredState } from '../directory/desired-state.ts';
 const PRINT_LENGTH = 8;
 
 /** Returns the targets that each connection feeds. */
-export const feedsOf = ({ connections }: Pick<Config, 'connections'>): TargetFeed[] =>
-  Object.values(connections).flatMap(({ name, targets }) =>
-    targets.map((target) => ({ connection: name, target })),
+export const feedsOf = ({ connections, targets }: Pick<Config, 'connections' | 'targets'>): FedTarget[] =>
+  Object.values(connections).flatMap(({ name, targets: fed }) =>
+    fed.map((target) => ({ connection: name, target, address: targets[target]?.url ?? '' })),
   );
 
 /**
@@ -24,9 +24,11 @@ export const feedsOf = ({ connections }: Pick<Config, 'connections'>): TargetFee
  * one the next run compares every resource.
  */
 export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): FeedRules[] =>
-  feedsOf(config).flatMap((feed) => {
-    const settings = config.targets[feed.target];
-    return settings ? [{ ...feed, rules: planDigest(settings), others: otherSettings(settings) }] : [];
+  feedsOf(config).flatMap(({ connection, target }) => {
+    const settings = config.targets[target];
+    return settings
+      ? [{ connection, target, rules: planDigest(settings), others: otherSettings(settings) }]
+      : [];
   });
 
 /**
@@ -51,7 +53,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
   const fed = feedRulesOf(config);
   /** Logs the targets that left the settings while accounts stay there; not those that an operator decided to keep. */
   async function warnOfRemoved(): Promise<void> {
-    for (const { connection, target, accounts, groups, isKept } of await known.removed(fed))
+    for (const { connection, target, accounts, groups, isKept } of await known.removed(feedsOf(config)))
       if (!isKept)
         logger.warn(
           { connection, target, accounts, groups },

@@ -15,6 +15,7 @@ import { createKeyspace } from './keys.ts';
 import { createHandoverStore } from './outbox/handover-store.ts';
 import { createLinks } from './outbox/links.ts';
 import { createOutbox } from './outbox/outbox.ts';
+import type { Ref } from './records.ts';
 import { createRecognition, type Unrecognised } from './outbox/recognition.ts';
 import type { StreamLimits } from './logs/chained-stream.ts';
 import { createForgetOrders } from './person/forget-orders.ts';
@@ -95,8 +96,9 @@ export function createDesiredState(
       deletesLeavers: options.deletesLeaversAt?.(target),
     }),
   );
+  const fedHere = targets.map((target) => ({ connection, target, address: addressOf(target) }));
   const formerTargets = async (): Promise<string[]> => {
-    const formerFeeds = await known.former(targets.map((target) => ({ connection, target })));
+    const formerFeeds = await known.former(fedHere);
     return formerFeeds.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
   };
   /** A target that other connections alone feed is recognised if each of them recognises it too. */
@@ -117,6 +119,9 @@ export function createDesiredState(
     whyUnrecognised,
     /** Returns the targets that the settings had before and no longer have. Links and logs of them are kept. */
     formerTargets,
+    /** Returns whether an account or group of a former target is linked at a target of the settings: the target got a new name. */
+    isLinkedAnew: (formerTarget: string, found: { ref: Ref; id: string }): Promise<boolean> =>
+      known.isLinkedAnew({ connection, target: formerTarget }, found, fedHere),
     /** Returns the provisioning logs by target, those of former targets too. */
     allLogs: async () => {
       const limits = log ? { limits: log } : {};

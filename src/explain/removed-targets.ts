@@ -3,9 +3,12 @@ import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { mayBeActive } from '../sync/user/account-state.ts';
 
-/** Returns a sentence for each removed target at which the resource is linked. Reads the links only, not the platform. */
+/**
+ * Returns a sentence for each removed target at which the resource is linked, unless it is linked to the same account or group under
+ * a new name of the target. Reads the links only, not the platform.
+ */
 export async function removedTargetReasons(
-  { connection, links, formerTargets }: ReconcileScope,
+  { connection, links, formerTargets, isLinkedAnew }: ReconcileScope,
   { kind, ref }: FoundResource,
 ): Promise<string[]> {
   const reasons: string[] = [];
@@ -13,6 +16,7 @@ export async function removedTargetReasons(
     const link = await links.get(target, ref).catch(ifDamaged);
     // Nothing was linked there. A damaged link (undefined) may have an account, so it is told.
     if (link && link.id === undefined) continue;
+    if (link?.id !== undefined && (await isLinkedAnew(target, { ref, id: link.id }))) continue;
     const state = link && !mayBeActive(link) ? 'is closed' : 'may be active';
     const what = kind === 'User' ? `An account there ${state}` : 'A group is still there';
     reasons.push(

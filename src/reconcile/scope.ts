@@ -30,6 +30,8 @@ export interface ReconcileScope {
   links: Links;
   /** Returns the targets that the settings had for this connection and no longer have. */
   formerTargets: () => Promise<string[]>;
+  /** Returns whether an account or group of a former target is linked at a target of the settings: the target got a new name. */
+  isLinkedAnew: (formerTarget: string, found: { ref: Ref; id: string }) => Promise<boolean>;
   outbox: Outbox;
   /** Links and marks of this connection, and the store of suspected drift. */
   drifts: DriftNotes;

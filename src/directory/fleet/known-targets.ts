@@ -16,6 +16,11 @@ export interface TargetFeed {
   target: string;
 }
 
+/** A target in the settings, with the address of its platform. */
+export interface FedTarget extends TargetFeed {
+  address: string;
+}
+
 /** Rules of a target, for a connection that feeds it. */
 export interface FeedRules extends TargetFeed {
   /** Digest of the rules by which resources are mapped (`mapped:<t>`). */
@@ -42,7 +47,8 @@ type FeedState = 'fed' | 'removed' | 'kept';
 const ALWAYS = undefined;
 /** Another value of that argument: the next run is a full one if there ever was one. No rules have this digest. */
 const IF_EVER = '';
-type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { links: number };
+/** `sizes`: numbers of links, at the removed target and at the same platform under new names. */
+type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { sizes: string };
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
 
@@ -108,36 +114,68 @@ export function createKnownTargets(
     await redis.del(countsKey);
   }
 
-  /** Returns the removed targets at which open accounts are linked. @param fed the feeds in the settings */
-  async function removed(fed: readonly TargetFeed[]): Promise<RemovedTarget[]> {
+  /**
+   * Returns the removed targets at which open accounts are linked. Accounts that the connection is linked to under a new name of the
+   * target do not count, because the bridge still writes to them. @param fed the feeds in the settings
+   */
+  async function removed(fed: readonly FedTarget[]): Promise<RemovedTarget[]> {
     const found: RemovedTarget[] = [];
     for (const [field, state] of await readFormer(fed)) {
       const feed = toFeed(field);
       // A process with former settings started last, and stored the target as fed.
       if (state === 'fed')
         await redis.hset(knownKey, field, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
-      const { accounts, groups } = await countsOf(feed);
+      const { accounts, groups } = await countsOf(feed, await newNames(feed, fed));
       if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept' });
     }
     return found;
   }
 
   /**
-   * Returns the counts of a removed target. Its links no longer change, so they are counted once after a start, and again
-   * only if the number of links differs.
+   * Returns the names in the settings by which the connection feeds the platform of a former target: one at whose address the
+   * accounts of the former target were recognised (outbox/recognition.ts).
    */
-  async function countsOf(feed: TargetFeed): Promise<LinkCounts> {
+  async function newNames({ connection, target }: TargetFeed, fed: readonly FedTarget[]): Promise<string[]> {
+    const addresses = await redis.smembers(createKeyspace(prefix, connection).key('tenant', target));
+    return fed.flatMap((each) =>
+      each.connection === connection && each.target !== target && addresses.includes(each.address)
+        ? [each.target]
+        : [],
+    );
+  }
+
+  /** Returns whether the connection is linked to the account or group of a former target under a new name of this target. */
+  async function isLinkedAnew(
+    feed: TargetFeed,
+    { ref, id }: { ref: Ref; id: string },
+    fed: readonly FedTarget[],
+  ): Promise<boolean> {
+    for (const name of await newNames(feed, fed)) {
+      const text = await redis.hget(createKeyspace(prefix, feed.connection).key('links', name), ref);
+      if (text !== null && readableLink(text)?.id === id) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Returns the counts of a removed target. Its links no longer change, so they are counted once after a start, and again
+   * only if a number of links differs. @param names new names of the target
+   */
+  async function countsOf(feed: TargetFeed, names: readonly string[]): Promise<LinkCounts> {
     const field = toField(feed);
     const ofConnection = createKeyspace(prefix, feed.connection);
-    const [links, text] = await Promise.all([
-      redis.hlen(ofConnection.key('links', feed.target)),
-      redis.hget(countsKey, field),
-    ]);
+    const lengths = [feed.target, ...names].map((name) => redis.hlen(ofConnection.key('links', name)));
+    const sizes = (await Promise.all(lengths)).join(' ');
+    const text = await redis.hget(countsKey, field);
     const last = text === null ? undefined : (JSON.parse(text) as LinkCounts);
-    if (last?.links === links) return last;
-    const counts = { links, accounts: 0, groups: 0 };
+    if (last?.sizes === sizes) return last;
+    const counts = { sizes, accounts: 0, groups: 0 };
+    const linkedAnew = new Set<string>();
+    for (const name of names)
+      for await (const { ref, link } of linksAt({ ...feed, target: name }))
+        linkedAnew.add(`${ref} ${link?.id ?? ''}`);
     for await (const { ref, link } of linksAt(feed)) {
-      if (link && link.id === undefined) continue;
+      if (link && (link.id === undefined || linkedAnew.has(`${ref} ${link.id}`))) continue;
       if (ref.startsWith('Group:')) counts.groups++;
       // An account may be open if its link is damaged, or if the write that closed it was not confirmed.
       else if (link?.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
@@ -182,7 +220,7 @@ export function createKnownTargets(
     await redis.hset(knownKey, toField(feed), 'kept' satisfies FeedState);
   }
 
-  return { note, noteLinked, removed, former, linksAt, kept, keep };
+  return { note, noteLinked, removed, isLinkedAnew, former, linksAt, kept, keep };
 }
 
 /** Returns the hash field of a feed: `connection target`. Names of connections and targets contain no space. */

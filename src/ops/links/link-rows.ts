@@ -1,6 +1,6 @@
 // Lists the links between resources and platform ids, also those at targets that left the settings.
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
+import type { FedTarget, KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { findResources, toSearched } from '../find.ts';
@@ -43,7 +43,7 @@ export interface LinkSources {
   states: readonly DesiredState[];
   knownTargets: Pick<KnownTargets, 'former' | 'linksAt'>;
   /** Targets that the settings have, with their connections. */
-  fed: readonly TargetFeed[];
+  fed: readonly FedTarget[];
 }
 
 /** Yields every link in any order, also at the targets that left the settings. */

@@ -1,13 +1,18 @@
 // Lets accounts and groups stay at a target that the settings no longer have, on the order of an operator: status reports them no
 // more.
-import type { TargetFeed, KnownTargets, RemovedTarget } from '../../directory/fleet/known-targets.ts';
+import type {
+  FedTarget,
+  TargetFeed,
+  KnownTargets,
+  RemovedTarget,
+} from '../../directory/fleet/known-targets.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 
 /** Returns the removed target with these names; undefined: the settings have it, or no open account is linked there. */
 export async function findRemoved(
   known: Pick<KnownTargets, 'removed'>,
-  fed: readonly TargetFeed[],
+  fed: readonly FedTarget[],
   { connection, target }: TargetFeed,
 ): Promise<RemovedTarget | undefined> {
   const found = await known.removed(fed);

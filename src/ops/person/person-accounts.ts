@@ -56,7 +56,10 @@ export async function addLinks(
   for (const target of await desired.formerTargets()) {
     const link = await readLink(person, target, ref);
     if (!mayHaveAccount(link)) continue;
-    const account = { connection, target, platformId: accountIdOf(link) ?? null, groups: [], handover: null };
+    const id = accountIdOf(link);
+    // Under a new name of the target it is among the accounts above.
+    if (id !== undefined && (await desired.isLinkedAnew(target, { ref, id }))) continue;
+    const account = { connection, target, platformId: id ?? null, groups: [], handover: null };
     accounts.push({ ...account, state: accountState(undefined, link, false), unrecognised: null });
   }
 }
