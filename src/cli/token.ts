@@ -95,7 +95,8 @@ function addList(group: Command, cli: Cli): void {
 }
 
 function lineOf(row: { connection: string } & TokenView): string {
-  const end = row.expiresAt === null ? 'never expires' : `${row.state}, ends ${row.expiresAt}`;
+  const ends = row.state === 'expired' ? 'ended' : 'ends';
+  const end = row.expiresAt === null ? 'never expires' : `${row.state}, ${ends} ${row.expiresAt}`;
   const made =
     row.source === 'settings'
       ? 'from the settings'

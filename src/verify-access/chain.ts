@@ -21,7 +21,7 @@ import { isChangeWaiting, isDecisionMoot } from './waiting-change.ts';
 /** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
   const detail =
-    'no connection of the settings knows a user of this name: none was pushed, the person was forgotten, or stored data was lost or restored';
+    'no connection of the settings knows a user of this name: none was pushed, the connection left the settings, the person was forgotten, or stored data was lost or restored';
   const chain = CHAIN.map((stage): CheckedStage =>
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );

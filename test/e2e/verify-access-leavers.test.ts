@@ -113,7 +113,9 @@ test('verify-access names a value that cannot be mapped as the cause of a closed
 
 test('verify-access of an unknown name says that no such person was pushed, or that the person was forgotten', async () => {
   const { text } = await place.commands.run('verify-access', 'gus@acme.example');
-  expect(text).toContain('none was pushed, the person was forgotten, or stored data was lost or restored');
+  expect(text).toContain(
+    'none was pushed, the connection left the settings, the person was forgotten, or stored data was lost or restored',
+  );
 });
 
 test('after the rejection of a held deactivation the values that waited for it are written, and exceptions says that other changes are written', async () => {
