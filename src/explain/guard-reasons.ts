@@ -61,7 +61,7 @@ export function approvalReason({
   const held = memberships.filter(
     (each) => each.condition === 'Held' && (each.isExpired === true) === (told === 'expired'),
   );
-  // Of the removals from a group, only that of a member whose deactivation is held has the condition `Held` (memberships.ts).
+  // Of the removals from a group, only that of a member whose deactivation is held has the condition `Held` (members-of-group.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
   // A deleted group and a new one may have the same name, so their refs tell them apart.

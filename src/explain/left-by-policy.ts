@@ -6,7 +6,7 @@ import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isUnderFormerName } from './membership-causes.ts';
-import { SHOWN_MEMBERS } from './memberships.ts';
+import { SHOWN_MEMBERS } from './members-of-group.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 const LEFT_OUT = {

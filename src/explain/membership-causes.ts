@@ -1,5 +1,8 @@
-// Tells in words why a membership waits, is left out, or is kept, for the descriptions of memberships (memberships.ts).
+// Tells in words why a membership waits, is left out, or is kept, for the descriptions of memberships
+// (memberships-of-user.ts, members-of-group.ts). Signs of pending memberships (docs/glossary.md): `+` to gain, `-` to lose, `r` a
+// kept removal, which a decision or a protection keeps from being written.
 import { conditionText } from '../directory/outbox/condition-text.ts';
+import type { MemberDecision } from '../directory/guard/guard-store.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { RemovalStop } from '../reconcile/unwritten/waiting-for-decision.ts';
@@ -55,13 +58,21 @@ export function movingOf(
 }
 
 /** The cause of a removal that is written with the deactivation of the account, which the approval lists alone. */
-export const FOLLOWS = 'leaves with the account, whose deactivation the guard holds';
-export const FOLLOWING = { because: FOLLOWS, condition: 'Held' };
+export const FOLLOWING = {
+  because: 'leaves with the account, whose deactivation the guard holds',
+  condition: 'Held',
+} as const;
 
 /** The cause of a removal that is kept with the account of a person who was deleted at the source. */
 export const KEPT_WITH_ACCOUNT = {
   because: 'stays with the account, whose deactivation a person rejected',
   condition: 'Rejected',
+} as const;
+
+/** Causes of a removal in the state of the member's account; the other states stop no removal. */
+export const WITH_ACCOUNT: Partial<Record<MemberDecision, typeof FOLLOWING | typeof KEPT_WITH_ACCOUNT>> = {
+  follows: FOLLOWING,
+  rejected: KEPT_WITH_ACCOUNT,
 };
 
 /**

@@ -1,0 +1,157 @@
+// Describes the members of a group: their numbers, and those whose membership waits, with the causes.
+import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
+import { isUnmanaged } from '../directory/member-names.ts';
+import { parseLink, type Link } from '../directory/outbox/link.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
+import { refOf, type Ref } from '../directory/records.ts';
+import type { GuardState, MemberDecision } from '../directory/guard/guard-store.ts';
+import type { FoundResource } from '../ops/find.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { withPresentCondition } from '../ops/approvals/present-condition.ts';
+import { removalStops, type RemovalStop } from '../reconcile/unwritten/waiting-for-decision.ts';
+import { removal } from '../sync/names/succession.ts';
+import type { Explanation, MembershipState } from './explanation.ts';
+import {
+  causeOfCondition,
+  EXPIRED,
+  movingOf,
+  PROTECTED,
+  REMOVAL,
+  whyNotReady,
+  whyOutside,
+  WITH_ACCOUNT,
+} from './membership-causes.ts';
+
+/** Largest number of pending members that are described. */
+export const SHOWN_MEMBERS = 100;
+/**
+ * Largest number of users whose links are read to see whether the bridge leaves them out of the group (of the pending and of the
+ * desired members each), and of unresolved member values that are looked up as groups.
+ */
+const MOST_READ = 1000;
+
+/**
+ * Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. A group that the settings leave out has no
+ * pending ones: its next sync ends their signs without a write.
+ */
+export async function membershipsOfGroup(
+  scope: ReconcileScope,
+  { id, name, record }: FoundResource,
+  { pendingMemberships }: ResourceStatus,
+): Promise<Pick<Explanation, 'memberships' | 'members'>> {
+  const { directory, drifts, outbox, target } = scope;
+  const isLeftOut = record !== undefined && target.mapping.groupName(name) === undefined;
+  const { users, unresolved } = await directory.membersOf(id);
+  // Names of the member values that are ids of stored groups: the directory resolves members to users only.
+  const nested = await readRecordNames(
+    directory,
+    unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
+  );
+  const read = [
+    ...new Set([...[...pendingMemberships.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
+  ];
+  const observed = new Map(
+    (await drifts.readLinks(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
+  );
+  // The empty text gives an empty link. A user whose link was not read counts as marked, so that `whyOutside` does not judge.
+  const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
+  const outsideOf = (user: string): string | undefined => {
+    const ref = refOf('User', user);
+    return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
+  };
+  // The membership of a user who lost the account has no sign until there is a new account. It is still to be added.
+  const withoutAccount = users.filter((user) => {
+    const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
+    return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
+  });
+  const signs = isLeftOut
+    ? []
+    : [...pendingMemberships, ...withoutAccount.map((user) => [user, MEMBERSHIP_SIGN.toAdd] as const)];
+  const pending = signs.slice(0, SHOWN_MEMBERS);
+  const refs = pending.map(([user]) => refOf('User', user));
+  const added = pending.flatMap(([, sign], index) =>
+    sign === MEMBERSHIP_SIGN.toAdd ? [refs[index] as Ref] : [],
+  );
+  const leaving = pending.flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]));
+  const [names, unmanaged, stops, decisions, removals, deactivations, links] = await Promise.all([
+    readRecordNames(directory, refs),
+    outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
+    removalStops(scope, added),
+    outbox.guardStore.decisionsOfMembers(leaving),
+    outbox.guardStore.statesOf(pending.map(([user]) => removal(id, user))),
+    outbox.guardStore.statesOf(refs.map((ref) => ({ kind: 'deactivate', ref }))),
+    Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
+  ]);
+  const accountOf = new Map(leaving.map((user, index) => [user, decisions[index]]));
+  const memberships = pending.map(([user, sign], index): MembershipState => {
+    const ref = refOf('User', user);
+    const link = links[index] ?? {};
+    const other = { ref, name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user) };
+    if (sign !== MEMBERSHIP_SIGN.toAdd)
+      return { ...other, ...removalState(sign, removals[index], accountOf.get(user)) };
+    const facts = { ref, link, outside: outsideOf(user), stop: stops.get(ref) };
+    return { ...other, ...additionState(facts, deactivations[index], outbox.settings) };
+  });
+  const additions = signs.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);
+  const members = {
+    desired: users.length,
+    // left-by-policy.ts counts these.
+    leftOutByPolicy: 0,
+    leftAlone: users.filter((user) => observed.has(refOf('User', user)) && outsideOf(user)).length,
+    toAdd: additions.filter(([user]) => !observed.has(refOf('User', user)) || !outsideOf(user)).length,
+    toRemove: signs.length - additions.length,
+    unknown: unresolved.filter((value) => !nested.has(refOf('Group', value))),
+    nestedGroups: [...nested.values()].sort(),
+  };
+  return { memberships, members };
+}
+
+/** The state of a membership, without the ref and the name of its member. */
+type State = Omit<MembershipState, 'ref' | 'name'>;
+
+/**
+ * Returns the state of a member whom the group is to lose. A decision about the account is named before one about the removal.
+ * @param own the guard's state of the removal
+ */
+function removalState(
+  sign: PendingSign,
+  own: GuardState | undefined,
+  account: MemberDecision | undefined,
+): State {
+  const withAccount = account && WITH_ACCOUNT[account];
+  const decided = own && REMOVAL[own];
+  if (sign === MEMBERSHIP_SIGN.keptRemoval)
+    return { state: 'toRemove', ...(withAccount ?? decided ?? PROTECTED) };
+  // Without the condition: `Held` marks the members who leave with the account (guard-reasons.ts).
+  return { state: 'toRemove', ...(withAccount ?? (decided && { because: decided.because })) };
+}
+
+/** Facts about a user who is to become a member. */
+interface AddedMember {
+  ref: Ref;
+  /** With the condition as it is now. */
+  link: Link;
+  /** Why the bridge writes no membership of the user; undefined: it writes them. */
+  outside: string | undefined;
+  /** Cause that stops the removal from another group, which comes first; undefined: none does. */
+  stop: RemovalStop | undefined;
+}
+
+/**
+ * Returns the state of a member whom the group is to gain. A cause in the user, such as a missing account, is named before a
+ * stopped removal from another group.
+ * @param deactivation the guard's state of the deactivation of the user
+ */
+function additionState(
+  { ref, link, outside, stop }: AddedMember,
+  deactivation: GuardState | undefined,
+  settings: string,
+): State {
+  const state = outside === undefined ? 'toAdd' : 'notForTarget';
+  const because = outside ?? whyNotReady(link, settings);
+  if (because === undefined) return { state, ...movingOf(ref, stop) };
+  // The addition waits for the deactivation, which no operator can decide now.
+  const isExpired = link.condition?.reason === 'Held' && deactivation === 'expired';
+  return { state, because, ...causeOfCondition(link, settings), ...(isExpired ? EXPIRED : {}) };
+}

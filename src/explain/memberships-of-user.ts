@@ -1,0 +1,145 @@
+// Describes the memberships of a user, with the causes of those that wait.
+import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
+import { presentMessage } from '../directory/outbox/condition-text.ts';
+import { parseLink, type Link } from '../directory/outbox/link.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
+import { refOf, type Ref } from '../directory/records.ts';
+import type { GuardState, MemberDecision } from '../directory/guard/guard-store.ts';
+import type { FoundResource } from '../ops/find.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { withPresentCondition } from '../ops/approvals/present-condition.ts';
+import { wasBehindHold } from '../sync/gate.ts';
+import { removal } from '../sync/names/succession.ts';
+import type { MembershipState } from './explanation.ts';
+import {
+  causeOfGroup,
+  DELETION,
+  FOLLOWING,
+  formerName,
+  KEPT_WITH_ACCOUNT,
+  LEFT_OUT_MEMBERSHIP,
+  PROTECTED,
+  REMOVAL,
+  STILL_CALLED,
+  whyOutside,
+} from './membership-causes.ts';
+
+/** The state of a membership, without the ref and the name of its group. */
+type State = Omit<MembershipState, 'ref' | 'name'>;
+
+/** Stored facts about a group that the user is in, or is to leave. */
+interface GroupFacts {
+  /** Name at the source; undefined: the source deleted the group. */
+  name: string | undefined;
+  /** With the condition as it is now. */
+  link: Link;
+  /** Undefined: no change of the membership is pending. */
+  sign: PendingSign | undefined;
+  /** The guard's states of the removal from the group, of the user's account, and of the deletion of the group. */
+  removal: GuardState | undefined;
+  account: MemberDecision | undefined;
+  deletion: GuardState | undefined;
+}
+
+/** Returns a user's memberships in the groups of the source, and those with a pending removal. */
+export async function membershipsOfUser(
+  scope: ReconcileScope,
+  { id, ref }: FoundResource,
+  { mark, pendingMemberships: pendingGroups }: ResourceStatus,
+): Promise<MembershipState[]> {
+  const { directory, drifts, links, outbox, target } = scope;
+  const [joined = []] = await directory.groupsOf([id]);
+  const leaving = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
+  const ids = [...joined.map((group) => group.id), ...leaving];
+  const { guardStore, settings } = outbox;
+  const refs = ids.map((group) => refOf('Group', group));
+  const [[ownLink], groupLinks, removals, deletions, [account], names] = await Promise.all([
+    drifts.readLinks([ref]),
+    links
+      .getMany(target.name, refs)
+      .then((found) =>
+        Promise.all(found.map((link, at) => withPresentCondition(outbox, refs[at] as Ref, link))),
+      ),
+    guardStore.statesOf(ids.map((group) => removal(group, id))),
+    guardStore.statesOf(refs.map((group) => ({ kind: 'delete', ref: group }))),
+    guardStore.decisionsOfMembers([id]),
+    readRecordNames(
+      directory,
+      leaving.map((group) => refOf('Group', group)),
+    ),
+  ]);
+  const outside = ownLink && whyOutside(parseLink(ownLink.text), ownLink.marked);
+  return ids.flatMap((group, index): MembershipState | [] => {
+    const groupRef = refOf('Group', group);
+    const name = joined.find((each) => each.id === group)?.displayName ?? names.get(groupRef);
+    const link = groupLinks[index] ?? {};
+    const sign = pendingGroups.get(group);
+    const guard = { removal: removals[index], account, deletion: deletions[index] };
+    const facts: GroupFacts = { name, link, sign, ...guard };
+    const other = { ref: groupRef, name: name ?? String(link.core?.displayName ?? group) };
+    const wanted = name === undefined ? undefined : target.mapping.groupName(name);
+    // Settings leave groups out by name, and a deleted group has no stored name.
+    if (name !== undefined && wanted === undefined)
+      return { ...other, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
+    if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, mark !== undefined)) return [];
+    if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
+      return { ...other, ...removalState(facts, settings) };
+    // Checked behind the removals, because a removal is written for a user out of scope too.
+    if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
+    return { ...other, ...wantedState(facts, wanted, target.policy.policy, settings) };
+  });
+}
+
+/**
+ * Returns whether the removal is left out: the group has no link, so no member to remove, and either the source deleted the group,
+ * or it waits behind a held change and the user has no mark.
+ */
+const hasNothingToRemove = ({ link, name }: GroupFacts, isMarked: boolean): boolean =>
+  link.id === undefined && (name === undefined || (!isMarked && wasBehindHold(link)));
+
+/**
+ * Returns the state of a membership that the user is to lose. Of several causes the first is named: the decision about the removal,
+ * that about the account, that about the deletion of the group, and the cause that stops the sync of the group.
+ */
+function removalState(facts: GroupFacts, settings: string): State {
+  const { account, deletion, link, removal: own, sign } = facts;
+  const kept = account === 'rejected' ? KEPT_WITH_ACCOUNT : undefined;
+  const decided = (own && withNote(REMOVAL[own], link, settings)) ?? kept;
+  if (sign === MEMBERSHIP_SIGN.keptRemoval) return { state: 'toRemove', ...(decided ?? PROTECTED) };
+  // Without the condition `Held`: the user's own deactivation has it, and the approval does not list this removal.
+  const following = account === 'follows' ? { because: FOLLOWING.because } : undefined;
+  const deleted = deletion && DELETION[deletion];
+  return { state: 'toRemove', ...(decided ?? following ?? deleted ?? causeOfGroup(link, settings)) };
+}
+
+/** Returns the cause, with a note in it if the settings changed since the group got its condition. */
+const withNote = <Cause extends { because: string }>(
+  cause: Cause,
+  { condition }: Link,
+  settings: string,
+): Cause =>
+  condition
+    ? { ...cause, because: presentMessage({ ...condition, message: cause.because }, settings) }
+    : cause;
+
+/** Returns the state of a membership that the source wants. @param wanted name that the group is to have at the platform */
+function wantedState(
+  { link, sign }: GroupFacts,
+  wanted: string | undefined,
+  policy: string,
+  settings: string,
+): State {
+  const cause = causeOfGroup(link, settings);
+  if (sign === MEMBERSHIP_SIGN.toAdd) return { state: 'toAdd', ...cause };
+  const former = formerName(link, wanted);
+  if (former === undefined)
+    // A group without link gives no membership, also if no addition is pending: another connection may have taken the group over.
+    return link.id === undefined ? { state: 'toAdd', ...cause } : { state: 'applied' };
+  // The person is in the group under the name that the group has by its link. Somebody may have renamed the group since its last
+  // sync: explain.ts corrects the state when the platform shows the desired name.
+  const because = `${STILL_CALLED}${former} at the platform as of its last sync, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
+  // The policy `create-only` renames no group that the bridge has completed.
+  const left = policy === 'create-only' && !link.isIncomplete ? { condition: 'LeftByPolicy' } : {};
+  return { state: 'toAdd', ...left, ...cause, because };
+}
