@@ -40,8 +40,8 @@ export async function storeOutcome(
 }
 
 /**
- * Ends the counts of consecutive failures if no call failed and no name was taken. A group that collects additions (`afterMs`) has
- * not sent them yet, so its sync proves nothing about a write that failed before.
+ * Ends the counts of consecutive failures, unless a call failed or a name is taken (`later`, `blocked`). A group that collects
+ * additions (`afterMs`) has not sent them yet, so its sync proves nothing about a write that failed before.
  */
 function endCounts({ link }: SyncContext, outcome: SyncOutcome): void {
   if (outcome.kind === 'later' || outcome.kind === 'blocked') return;
@@ -67,8 +67,8 @@ function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): 
   const isWaiting = kind === 'later' || kind === 'blocked';
   return {
     ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
-    // A write counts only if it wrote the name. After any other, two dead letters that wait for each other's names would make each
-    // other due without end.
+    // If the resource waits, only a written name or a closed account counts: two dead letters that wait for each other's names
+    // would make each other due without end.
     mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
   };
 }
@@ -98,12 +98,12 @@ async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Pr
   const why = outcome.condition
     ? besideDecisions(context, outcome.condition)
     : (behindHold(context) ?? behindPending(context));
-  // Null, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
+  // Null: this sync asked, and the guard holds nothing of the resource that it waits for. Undefined: it did not ask.
   const isWaitOver =
     gate.heldHolder === null && (wasBehindHold(link) || link.condition?.reason === 'NameTaken');
   if (why || isWaitOver) setCondition(context, why);
-  // `behindHeld`: the resource only waits for the decision, and for no removal from a group ([]). After a failed call
-  // (`attempts`) the resource waits for the platform too.
+  // With `behindHeld` the resource only waits for the decision; the list is empty, because it awaits no removal from a group. After
+  // a failed call (`attempts`) it waits for the platform too.
   const behindHeld = gate.heldHolder && link.attempts === undefined ? [] : undefined;
   const later = { kind: 'later', afterMs: outcome.afterMs, behindHeld } as const;
   await outbox.ack(work, link, later, namesOf(context, outcome));

@@ -3,7 +3,7 @@ import type { StoreDeps } from '../redis/scripts.ts';
 
 /** The newest approval of a target, as read at one time. */
 export interface ApprovalTerm {
-  /** Changes that are held under the approval have larger places; Infinity: there is no approval. */
+  /** Number of the approval, given before the places of its changes, so these are larger; Infinity: there is no approval. */
   serial: number;
   /** Time until the approval expires by the clock of Redis, milliseconds; 0 or less: it has expired. */
   leftMs: number;
@@ -14,11 +14,12 @@ export async function readApprovalTerm(
   { redis, keys }: Pick<StoreDeps, 'redis' | 'keys'>,
   target: string,
 ): Promise<ApprovalTerm> {
-  const [[serial, expires], [seconds = 0]] = await Promise.all([
+  const [[serial, expires], [seconds = 0, micros = 0]] = await Promise.all([
     redis.hmget(keys.key('guardApproval', target), 'serial', 'expires'),
     redis.time(),
   ]);
-  return { serial: Number(serial ?? Infinity), leftMs: Number(expires ?? 0) - Number(seconds) * 1000 };
+  const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  return { serial: Number(serial ?? Infinity), leftMs: Number(expires ?? 0) - now };
 }
 
 /**

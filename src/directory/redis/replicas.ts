@@ -31,8 +31,8 @@ const WAIT_MS = 1000;
 /** Largest lag in seconds; a replica with a longer one is not counted. */
 const LONGEST_LAG = 5;
 /**
- * Time for which a lost replica still has to confirm. All replicas must confirm, because any of them may become primary. A
- * lost replica may already be the new primary; sentinels and clusters announce that within seconds.
+ * Time for which a lost replica still counts, so that writes fail meanwhile. All replicas must confirm, because any of them may
+ * become primary. A lost replica may already be the new primary; sentinels and clusters announce that within seconds.
  */
 const REPLICA_LOSS_GRACE_MS = 10_000;
 
@@ -91,18 +91,18 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
       };
       states.set(base, state);
       state.firstCount = countReplicas(base, state).catch((error: Error) => {
-        states.delete(base);
+        if (states.get(base) === state) states.delete(base);
         throw error;
       });
     } else if (clock.now() - state.countedAt >= CHECK_MS) {
       void countReplicas(base, state).catch(() => undefined);
     }
     await state.firstCount;
-    if (state.replicas === 0 && era === began) return;
-    if (!(await wait(base, state)) || era !== began) {
+    const isConfirmed = state.replicas === 0 || (await wait(base, state));
+    if (!isConfirmed || era !== began) {
       throw new Error('The write was not confirmed by a replica of Redis.');
     }
-    state.seenAt = clock.now();
+    if (state.replicas > 0) state.seenAt = clock.now();
   };
 }
 

@@ -30,8 +30,12 @@ export async function readApprovalIds(
   connection: string,
   { guardStore, resourceStatus, target }: Pick<Outbox, 'guardStore' | 'resourceStatus' | 'target'>,
 ): Promise<ApprovalIds> {
-  const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
-  const hasExpired = (await guardStore.countHeld()).expired > 0;
+  const [open, decisions, { expired }] = await Promise.all([
+    guardStore.open(),
+    guardStore.decisions(),
+    guardStore.countHeld(),
+  ]);
+  const hasExpired = expired > 0;
   // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
   const rejections = decisions.filter(({ action }) => action === 'reject');
   const toPublicId = (found: { id: string } | undefined): string | undefined =>
@@ -43,7 +47,7 @@ export async function readApprovalIds(
       // The status takes several reads for each change of the resource.
       if (!hasExpired) return undefined;
       const status = known ?? (await resourceStatus(ref));
-      // A member whose deactivation can be decided leaves the group with the account.
+      // Followers: members of this group whose deactivation is held. An operator can decide that one, and it includes the removal.
       const { followers } = await countUndecidedMembers({ guardStore }, ref, status);
       return followers > 0 ? undefined : expiredSentence(target, guardStore, { open, ...status });
     },
@@ -66,12 +70,12 @@ export async function expiredSentence(
   approvals: { open: HeldChanges | undefined; guard: readonly { state: string }[] },
 ): Promise<string | undefined> {
   const { open, guard } = approvals;
-  const hasExpired = open !== undefined && open.leftMs <= 0;
+  const isNewestOver = open !== undefined && open.leftMs <= 0;
   // Later changes may be held under another approval before these are judged anew.
-  const isOfFormer =
+  const areOnlyOfFormer =
     guard.some(({ state }) => state === 'expired') && !guard.some(({ state }) => state === 'held');
-  if (!hasExpired && !isOfFormer) return undefined;
+  if (!isNewestOver && !areOnlyOfFormer) return undefined;
   const hold = await guardStore.onHold();
-  const when = hasExpired ? ` ${isoTime(open.expiresAt)}` : '';
+  const when = isNewestOver ? ` ${isoTime(open.expiresAt)}` : '';
   return `The approval expired${when} and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}.`;
 }

@@ -5,7 +5,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
-import { removedUser, unmanagedId } from '../../directory/member-names.ts';
+import { removedUser, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { observedLinks } from './waiting-for-decision.ts';
@@ -24,7 +24,9 @@ export async function heldEntries(
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
   const named = new Set(
-    compared.map(({ action, ref, attribute, member }) => changeKey(action, ref, attribute ?? member?.ref)),
+    compared.map(({ action, ref, attribute, member }) =>
+      changeKey(action, ref, attribute ?? (member && storedNameOf(member))),
+    ),
   );
   const isDone = new Set(done.map(changeText));
   const items: Destruction[] = [];
@@ -33,7 +35,7 @@ export async function heldEntries(
       ...page.filter(
         (item) =>
           !isDone.has(changeText(item)) &&
-          !named.has(changeKey(ACTION_OF[item.kind], item.ref, removedUser(item) ?? item.subject)),
+          !named.has(changeKey(ACTION_OF[item.kind], item.ref, item.subject)),
       ),
     );
   const refs = [...new Set(items.flatMap((item) => [item.ref, removedUser(item) ?? item.ref]))];
@@ -78,6 +80,10 @@ export async function judgedUnderFormerSettings(
 /** Returns the key that an entry and a held change have in common if they are the same change. */
 const changeKey = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
+
+/** Returns the name of a member as held changes store it. */
+const storedNameOf = ({ ref, platformId }: NonNullable<PlanEntry['member']>): string | undefined =>
+  ref ? parseRef(ref).id : platformId === null ? undefined : unmanagedName(platformId);
 
 /** Returns the entry of a held change. @param known links of its resource and member */
 function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: string): PlanEntry {
