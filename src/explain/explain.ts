@@ -1,6 +1,5 @@
 // Explains why a user or group is, or is not, as desired at each target. The facts come from Redis and from a read of the
 // platform.
-import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
@@ -11,8 +10,8 @@ import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/te
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { unrecognisedBy } from '../directory/outbox/recognition.ts';
-import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
-import type { ExplainedFacts, Explanation, MembershipState } from './explanation.ts';
+import type { ExplainedFacts, Explanation } from './explanation.ts';
+import { withoutMade } from './already-made.ts';
 import { membershipsOfGroup } from './members-of-group.ts';
 import { membershipsOfUser } from './memberships-of-user.ts';
 import { approvalOf, firstApprovalsOf, rejectionsOf } from './decided.ts';
@@ -81,9 +80,6 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
   }
   return [...byConnection.values()];
 }
-
-/** State of a pending membership that the platform has: others made it, or the bridge with a write that got no answer. */
-const JOINED_ALREADY = { state: 'applied', because: 'the platform has it already' } as const;
 
 async function explainAt(
   scope: ReconcileScope,
@@ -201,42 +197,6 @@ async function explainAt(
     // The timeline shows a restore also after a reconcile has converged.
     timeline: toTimeline({ ...facts, restored: inWords(lastRestore) }),
   };
-}
-
-/**
- * Returns the memberships and the numbers of members without the pending changes that the platform has already.
- * @param pendingDone of these changes, the groups of the person, or the members of the group
- * @returns `left`: the memberships whose removal the platform has already, which are not among `memberships`
- */
-function withoutMade(
-  related: Pick<Explanation, 'memberships' | 'members'>,
-  pendingDone: readonly Ref[],
-  { pendingMemberships }: ResourceStatus,
-): Pick<Explanation, 'memberships' | 'members'> & { left: MembershipState[] } {
-  const isMade = ({ ref }: MembershipState): boolean => pendingDone.some((each) => each === ref);
-  const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
-  const memberships = related.memberships
-    .filter((each) => !isLeft(each))
-    .map((each) =>
-      each.state === 'toAdd' && isMade(each)
-        ? { ref: each.ref, name: each.name, ...JOINED_ALREADY } // the condition of the group no longer concerns this membership
-        : each,
-    );
-  // More members may be pending than `related` describes. Of the others only the sign is known: `+`, `-` or `r` (pending
-  // membership in docs/glossary.md).
-  const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
-  const stateOfSign = (sign: string | undefined) =>
-    sign && (sign === MEMBERSHIP_SIGN.toAdd ? 'toAdd' : 'toRemove');
-  const made = pendingDone.map(
-    (each) => described.get(each) ?? stateOfSign(pendingMemberships.get(parseRef(each).id)),
-  );
-  const countMade = (state: MembershipState['state']): number => made.filter((each) => each === state).length;
-  const members = related.members && {
-    ...related.members,
-    toAdd: related.members.toAdd - countMade('toAdd'),
-    toRemove: related.members.toRemove - countMade('toRemove'),
-  };
-  return { memberships, members, left: related.memberships.filter(isLeft) };
 }
 
 /**
