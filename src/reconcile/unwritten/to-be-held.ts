@@ -7,7 +7,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf, type GuardSettings } from '../../guard/judge.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
-import { isProtectedAccount } from '../../sync/group/leavers.ts';
+import { isProtectedName } from '../../sync/group/leavers.ts';
 import { leaving, membersWithSign } from '../../sync/group/members.ts';
 import type { Target } from '../../sync/target.ts';
 import { isChange, needsNoPermission, type PlanEntry } from '../entry.ts';
@@ -178,10 +178,12 @@ function accountOfRemoval({ kind, ref, subject }: Destruction): Ref | undefined 
 
 /** Returns whether the membership or value may give access that the removal takes away. A protected member is not removed. */
 function givesAccess(target: Target, { kind }: Destruction, link: Link): boolean {
-  if (kind === 'removeMembers' && (link.id === undefined || isProtectedAccount({ target }, link)))
+  if (kind === 'removeMembers' && (link.id === undefined || isProtectedName({ target }, nameOf(link))))
     return false;
   return mayBeActive(link);
 }
+
+const nameOf = ({ core }: Link): string => String(core?.userName ?? '');
 
 /**
  * Returns, by group that is deleted at the source, the changes for which the sync of the group asks the guard as a whole: the

@@ -5,7 +5,6 @@ import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
-import { OWNER_OF_KEY } from '../target.ts';
 import { mayBeActive } from '../user/account-state.ts';
 import type { LinkedMember } from './member-writes.ts';
 
@@ -20,15 +19,13 @@ export interface Leaver extends LinkedMember {
 }
 
 /**
- * `protected`: `users.protected` lists the user, or the user owns the API key, so the membership stays. `sought`: the account that the user may have is still to be
+ * `protected`: `users.protected` lists the user, so the membership stays. `sought`: the account that the user may have is still to be
  * found (`isSought`). Undefined: there is no membership to remove, such as of a user without account.
  */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | undefined];
 
 /** Returns for each user (id, or `@<platform id>` of an unmanaged member), in this order, the member to be removed, if any. */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
-  // The owner of the key stays a member: without the access of the group the bridge could be locked out.
-  if (users.length > 0) await context.target.catalogue.seeKeyOwner();
   return readInPortions(users, MEMBERS_PER_READ, (portion) => toLeaversAtOnce(context, portion));
 }
 
@@ -46,7 +43,7 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
       const platformId = link?.id ?? (await leftId(context, link));
       if (link === undefined || platformId === undefined)
         return [user, link && isSought(link) ? 'sought' : undefined];
-      if (isProtectedAccount(context, link)) return [user, 'protected'];
+      if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isIgnored = link.condition?.isIgnored === true;
       return [user, { user, platformId, isOpen: mayBeActive(link), isIgnored }];
     }),
@@ -96,9 +93,8 @@ async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Le
   if (await isHeldByMember(context, platformId)) return undefined;
   try {
     const account = await target.client.users.get(platformId, call);
-    // An account without link is looked at only once the owner of the key is known, or there is none.
-    await target.catalogue.keyOwner(call.signal);
-    if (isProtectedName(context, account.userName)) return undefined;
+    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === fold(account.userName);
+    if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
     await outbox.unmanagedNames.note(user, account.userName, clock.now());
     return { user, platformId, isOpen: account.active !== false };
   } catch (error) {
@@ -107,17 +103,6 @@ async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Le
   }
 }
 
-/** Returns whether `users.protected` lists a userName, or the owner of the API key has it. */
+/** Returns whether `users.protected` lists a userName. */
 export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
-  fold(userName) === target.catalogue.knownKeyOwner() ||
   target.policy.users.protected.some((each) => fold(each) === fold(userName));
-
-/** Returns whether the bridge leaves the account of a link alone. The last owner that was told counts until there is another one. */
-export function isProtectedAccount({ target }: Pick<SyncContext, 'target'>, link: Link): boolean {
-  const { condition, core } = link;
-  const wasOwner = condition?.reason === 'Protected' && condition.message.startsWith(OWNER_OF_KEY);
-  return (
-    (wasOwner && !target.catalogue.isKeyOwnerTold()) ||
-    isProtectedName({ target }, String(core?.userName ?? ''))
-  );
-}

@@ -5,7 +5,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { isProtectedAccount } from '../group/leavers.ts';
+import { isProtectedName } from '../group/leavers.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY, OWNER_UNTOLD } from '../target.ts';
 import { removal } from '../names/succession.ts';
@@ -22,7 +22,7 @@ export async function resumeRemovals(context: SyncContext): Promise<void> {
   const kept = [...work.pendingGroups].flatMap(([group, sign]) =>
     sign === MEMBERSHIP_SIGN.keptRemoval ? [group] : [],
   );
-  if (kept.length === 0 || isProtectedAccount(context, link)) return;
+  if (kept.length === 0 || isProtectedName(context, String(link.core?.userName ?? ''))) return;
   const rejected = await outbox.guardStore.areRejected(kept.map((group) => removal(group, work.id)));
   const resumed = kept.filter((_, index) => !rejected[index]);
   if (resumed.length === 0) return;
