@@ -150,8 +150,10 @@ function additionState(
 ): State {
   const state = outside === undefined ? 'toAdd' : 'notForTarget';
   const because = outside ?? whyNotReady(link, settings);
-  if (because === undefined) return { state, ...movingOf(ref, stop) };
+  const moving = movingOf(ref, stop);
+  if (because === undefined) return { state, ...moving };
   // The addition waits for the deactivation, which no operator can decide now.
   const isExpired = link.condition?.reason === 'Held' && deactivation === 'expired';
-  return { state, because, ...causeOfCondition(link, settings), ...(isExpired ? EXPIRED : {}) };
+  // The condition of `moving` stays, so that the reasons name the approval of the removal too.
+  return { state, ...moving, because, ...causeOfCondition(link, settings), ...(isExpired ? EXPIRED : {}) };
 }

@@ -82,7 +82,7 @@ export async function membershipsOfUser(
     // Settings leave groups out by name, and a deleted group has no stored name.
     if (name !== undefined && wanted === undefined)
       return { ...other, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
-    if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, mark !== undefined)) return [];
+    if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, mark !== null)) return [];
     if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
       return { ...other, ...removalState(facts, settings) };
     // Checked behind the removals, because a removal is written for a user out of scope too.
