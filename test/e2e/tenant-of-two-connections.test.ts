@@ -74,6 +74,13 @@ afterEach(async () => {
   front.stop();
 });
 
+/** Returns a promise, and a function that fulfils it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
 const { outcome, told } = commandsAt(() => place);
 const plain = (text: string): string => text.replaceAll(/\S*main\.js /g, 'scim-bridge ');
 const namesThere = async (): Promise<string[]> =>
@@ -155,3 +162,33 @@ test.each([
   },
   60_000,
 );
+
+test('the first connection accepts the other tenant during a run of the second one → the second one compares its link before it writes, and nobody there is changed', async () => {
+  await open(OURS);
+  await outcome('reconcile', '--yes');
+  await rename('Robert');
+  // A run of this command lists the users twice for each connection; the third list is the first one of the second connection.
+  let lists = 0;
+  const arrived = gate();
+  const go = gate();
+  front.edit = async (_method, url, body) => {
+    if (!/\/scim\/v2\/Users\?/.test(url) || ++lists !== 3) return body;
+    arrived.open();
+    await go.opened;
+    return body;
+  };
+  const slow = outcome('reconcile', '--yes');
+  await arrived.opened;
+  const accepting = outcome('reconcile', '--target', 'main', '--accept-tenant', '--yes');
+  await eventually('the first connection has its people there', async () =>
+    (await namesThere()).includes(OURS[0] ?? ''),
+  );
+  go.open();
+  expect((await slow)[1]).toContain(
+    'second → main: held: another connection accepted the tenant of main during this run',
+  );
+  expect((await accepting)[0]).toBe(0);
+  await place.idle();
+  expect((await namesThere()).sort()).toEqual([...OURS, BOB, ...THEIRS].sort());
+  expect(await there.user(BOB)).toMatchObject({ displayName: 'Robert' });
+}, 60_000);

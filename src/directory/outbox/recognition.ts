@@ -27,7 +27,7 @@ export function createRecognition(
   deps: StoreDeps,
   { target, address, others }: { target: string; address: string; others: readonly Keyspace[] },
 ) {
-  const { redis, keys } = deps;
+  const { redis, scripts, keys } = deps;
   const { onHold } = createOperatorHold(deps, target, others);
   const known = keys.key('tenant', target);
 
@@ -50,11 +50,21 @@ export function createRecognition(
 
   /**
    * Forgets the addresses at which the accounts were recognised, so that the present one counts as another, and those of the other
-   * connections too: a new tenant is new for all, and each compares its linked accounts there before it writes.
+   * connections too: a new tenant is new for all, and each compares its linked accounts there before it writes. If an acceptance of
+   * another connection has done so already, only this connection accepts the tenant now.
    */
   async function forgetAddresses(): Promise<void> {
-    for (const name of [known, ...others.map((each) => each.key('tenant', target))])
-      await redis.multi().del(name).sadd(name, NO_ADDRESS).exec();
+    const own = await redis.smembers(known);
+    const isReset = own.length === 1 && own[0] === NO_ADDRESS;
+    await forgetOf(keys);
+    if (!isReset) for (const each of others) await forgetOf(each);
+  }
+
+  /** Forgets the addresses of a connection. A sync that has begun before ends before its next write. */
+  async function forgetOf(connection: Keyspace): Promise<void> {
+    const name = connection.key('tenant', target);
+    await redis.multi().del(name).sadd(name, NO_ADDRESS).exec();
+    await scripts.run('end_leases', connection.base, { target });
   }
 
   return { hasMoved, whyUnrecognised, noteAddress, forgetAddresses };

@@ -28,7 +28,7 @@ export interface ApplyPlanOptions extends AwaitOptions {
 }
 
 /** Result of applying one plan. */
-interface CarriedOut {
+export interface CarriedOut {
   end: End;
   /** False: resources were left out, so another pass is needed. */
   isWhole: boolean;

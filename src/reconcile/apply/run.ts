@@ -2,7 +2,7 @@
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
-import { applyPlan, proveDesired, type ApplyPlanOptions } from './apply-plan.ts';
+import { applyPlan, proveDesired, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './until-applied.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
@@ -11,7 +11,7 @@ import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
 import type { PlanOptions } from '../plan/compare-all.ts';
 import { makePlan, type Compared } from '../plan/make-plan.ts';
-import { anotherTenantText } from '../tenant/tenant.ts';
+import { acceptedMeanwhileText, anotherTenantText } from '../tenant/tenant.ts';
 import { toReport, withExceptions, withLoss, withOpen } from './make-report.ts';
 import { recordOrder } from './record-order.ts';
 import type { Plan } from '../plan.ts';
@@ -91,24 +91,21 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
       // Forgetting the links stored anew that everything is to be mapped. This run has done so (`planOfAnotherTenant`), and
       // `noteMapped` at its end replaces only the value that the run knows.
       const mappedBy = await runs.mappedBy();
-      compared = { plan, findings: { ...findings, tenantSuspicion: undefined, mappedBy } };
+      compared = { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
       // The order to accept the tenant covers this plan: no second question.
       pass = { ...pass, confirm: undefined };
     }
-    const stopped = await recognise(scope, compared);
-    if (stopped) {
-      const report = toReport(compared.plan, startedAt, await runs.now(), stopped);
-      await runs.end(report);
-      return { report, plan: compared.plan };
-    }
-    let carried = await applyPlan(scope, pass, fence, compared.plan, compared.findings);
-    for (
-      let passes = 1;
-      passes < MOST_PASSES && !carried.isWhole && carried.end.outcome === 'converged';
-      passes++
-    ) {
-      compared = await makePlan(scope, pass);
+    let carried: CarriedOut;
+    for (let passes = 1; ; passes++) {
+      const stopped = await recognise(scope, compared);
+      if (stopped) {
+        const report = toReport(compared.plan, startedAt, await runs.now(), stopped);
+        await runs.end(report);
+        return { report, plan: compared.plan };
+      }
       carried = await applyPlan(scope, pass, fence, compared.plan, compared.findings);
+      if (passes === MOST_PASSES || carried.isWhole || carried.end.outcome !== 'converged') break;
+      compared = await makePlan(scope, pass);
     }
     const { plan, findings } = compared;
     const { coverage, end } = await proveDesired(scope, pass, {
@@ -162,6 +159,9 @@ async function recognise(scope: ReconcileScope, { plan, findings }: Compared): P
     return { outcome: 'held', message: await askAboutTenant(scope, findings.tenantSuspicion) };
   // Too few accounts could be read to say which tenant it is, so nothing is written.
   if (!findings.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
+  // Another connection accepted a tenant since the comparison began, which looked for the accounts of the former one.
+  if (!findings.hasMoved && (await scope.outbox.hasMoved()))
+    return { outcome: 'held', message: acceptedMeanwhileText(scope.target.name) };
   await noteRecognised(scope);
   // A plan that was made for another tenant is not applied, also if the hold of the other connection has ended since.
   const elsewhere =

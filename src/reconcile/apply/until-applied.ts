@@ -11,6 +11,7 @@ import { createOwnSyncs } from './own-syncs.ts';
 import type { Plan } from '../plan.ts';
 import { leftOutGroups } from '../unwritten/left-by-settings.ts';
 import { failingWords, readPutOff, type PutOff } from '../unwritten/put-off.ts';
+import { acceptedMeanwhileText } from '../tenant/tenant.ts';
 import type { Progress, ReconcileScope } from '../scope.ts';
 
 /** Interval of looks at the marks, milliseconds. */
@@ -203,6 +204,9 @@ async function untilUnmarked(
     if (left.length === 0) return undefined;
     const hold = await outbox.guardStore.onHold();
     if (hold) return { outcome: 'held', message: wasOnHold(scope.target.name, hold) };
+    // A hold may have ended between two looks, with the acceptance of another tenant.
+    if (await outbox.hasMoved())
+      return { outcome: 'held', message: acceptedMeanwhileText(scope.target.name) };
     // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
     const late = own && clock.now() - movedAt > FAR_AHEAD_MS ? await dueLaterText(scope, left) : undefined;
     if (late !== undefined) return { outcome: 'failed', message: late };

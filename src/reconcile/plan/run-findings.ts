@@ -56,6 +56,8 @@ export interface RunFindings {
   tenantSuspicion: string | undefined;
   /** Why another connection held the target when this run began, because of another tenant; undefined: none did. */
   suspicionElsewhere: string | undefined;
+  /** Whether the address was new to the connection when the comparison began. */
+  hasMoved: boolean;
   /** False: the address changed, and too few accounts could be read to recognise the tenant. */
   isRecognised: boolean;
   /** Returns whether the lists showed the linked account or group. */
@@ -88,14 +90,21 @@ const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefini
   definitions && { ...definitions, isWhole: failed === 0 };
 
 /** Whether the platform is the tenant of the links. */
-export type TenantVerdict = Pick<RunFindings, 'tenantSuspicion' | 'suspicionElsewhere' | 'isRecognised'>;
+export type TenantVerdict = Pick<
+  RunFindings,
+  'tenantSuspicion' | 'suspicionElsewhere' | 'hasMoved' | 'isRecognised'
+>;
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdict, 'suspicionElsewhere'> {
   const { linked, same, hasMoved } = recognition;
   // A tenant at a new address is judged by a linked account that is there, or by a complete list.
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
-  return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
+  return {
+    hasMoved,
+    isRecognised,
+    tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined,
+  };
 }
 
 /** Returns what a comparison found beside the plan. */

@@ -57,6 +57,10 @@ export const movedText = (target: string): string =>
 export const anotherTenantText = (target: string, why: string): string =>
   `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}.`;
 
+/** Returns that the tenant was accepted by another connection during a run, which therefore ends without a write. */
+export const acceptedMeanwhileText = (target: string): string =>
+  `another connection accepted the tenant of ${target} during this run: the next reconcile compares with it`;
+
 /** Returns for an operator that the linked accounts of a target were not read, because what is there may be another tenant. */
 export const unreadText = (target: string, why: Unrecognised): string =>
   why === 'tenant'
