@@ -85,8 +85,18 @@ export function createOperatorHold(
    * again. The other connections need a run: those of the time of the hold ended without a write.
    */
   async function endTenantHold(): Promise<void> {
-    const [tag] = await scripts.run('release_hold', keys.base, { target, tenant: true });
-    if (tag !== 'none') for (const { base } of others) await scripts.run('note_anew', base, { target });
+    const own = await read(name);
+    if (!own || !isTenantHold(own)) return;
+    // Before the release too: if this process ends in between, the others get their run all the same. After it, because a run that
+    // began before it ended without a write.
+    await noteOthers();
+    await scripts.run('release_hold', keys.base, { target, tenant: true });
+    await noteOthers();
+  }
+
+  /** Notes that the other connections of the target need a run. */
+  async function noteOthers(): Promise<void> {
+    for (const { base } of others) await scripts.run('note_anew', base, { target });
   }
 
   async function read(key: string): Promise<Hold | undefined> {
