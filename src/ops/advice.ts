@@ -11,12 +11,12 @@ import type { ApprovalIds } from './approvals/approval-ids.ts';
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
 export interface AdviceFacts {
   ref: Ref;
-  /** Undefined: the approvals are not read, and the advice names a list of them. */
+  /** Undefined: not read, so the advice names the command that lists approvals. */
   approvals?: ApprovalIds | undefined;
-  /** `expiredFor` of the approvals; undefined: an operator can decide what is held. */
+  /** Result of `expiredFor`; undefined: an operator can decide what is held. */
   expired?: string | undefined;
   status?: LogStatus;
-  /** Undefined: the advice names the setting of any target. */
+  /** Undefined: the advice has `<name>` in its place. */
   target?: string | undefined;
   /** Message of the condition, which tells why an account is protected or an attribute is not written. */
   message?: string | undefined;

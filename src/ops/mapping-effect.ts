@@ -54,7 +54,7 @@ interface MappingEffect {
 }
 
 interface EffectOptions {
-  /** Name of the target, for which there may be no scope: a target that no connection feeds has no people. */
+  /** Name of the target. A target that no connection feeds has no scope, and so no people. */
   target: string;
   limitMs: number;
   /** Aborted when the client disconnects. */

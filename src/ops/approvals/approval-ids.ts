@@ -13,14 +13,14 @@ export interface ApprovalIds {
   /** Whether changes of the target were held under an approval that has expired, and are not judged anew yet. */
   hasExpired: boolean;
   /**
-   * Returns a sentence when the approval of the held changes of the resource has expired, so that no operator can decide them;
-   * undefined: an operator can, or no change of the target is of an expired approval.
+   * Returns a sentence if the approval of the resource's held changes has expired, so that no operator can decide them; undefined:
+   * an operator can decide them, or no approval of the target has expired.
    * @param status of the resource, if the caller has read it
    */
   expiredFor: (ref: Ref, status?: ResourceStatus) => Promise<string | undefined>;
   /**
    * Returns the id of the newest rejection of a change of the resource; undefined: it is not among the kept decisions.
-   * @param change fields that the rejected change has besides; default: any change of the resource
+   * @param change further fields of the rejected change; default: any change of the resource
    */
   rejectionOf: (ref: Ref, change?: Partial<Destruction>) => string | undefined;
 }
@@ -47,7 +47,7 @@ export async function readApprovalIds(
       // The status takes several reads for each change of the resource.
       if (!hasExpired) return undefined;
       const status = known ?? (await resourceStatus(ref));
-      // Followers: members of this group whose deactivation is held. An operator can decide that one, and it includes the removal.
+      // Followers: members whose held deactivation an operator can decide, and with it their removal from this group.
       const { followers } = await countUndecidedMembers({ guardStore }, ref, status);
       return followers > 0 ? undefined : expiredSentence(target, guardStore, { open, ...status });
     },
@@ -61,8 +61,8 @@ export async function readApprovalIds(
 
 /**
  * Returns a sentence that the approval has expired, and when its changes are judged anew; undefined: it has not.
- * @param approvals `open`: the newest approval of the target; `guard`: states of the changes of a resource, which are of an earlier
- *   approval if some have expired and none is held
+ * @param approvals `open`: the newest approval of the target. `guard`: states of the changes of a resource; if some have expired
+ *   and none is held, they are of an earlier approval
  */
 export async function expiredSentence(
   target: string,
@@ -71,7 +71,7 @@ export async function expiredSentence(
 ): Promise<string | undefined> {
   const { open, guard } = approvals;
   const isNewestOver = open !== undefined && open.leftMs <= 0;
-  // Later changes may be held under another approval before these are judged anew.
+  // A newer approval may hold later changes before the expired ones are judged.
   const areOnlyOfFormer =
     guard.some(({ state }) => state === 'expired') && !guard.some(({ state }) => state === 'held');
   if (!isNewestOver && !areOnlyOfFormer) return undefined;

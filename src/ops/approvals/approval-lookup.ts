@@ -6,8 +6,8 @@ import { createSelector, type ChangeSelection, type SelectPage } from './approva
 import { approvalsAt, isUndecided, type FoundApproval } from './approvals-at.ts';
 
 /**
- * Finds an approval by any id of approval-id.ts; undefined: there is none. The id of a part finds the decision about this part,
- * else the first approval of it.
+ * Finds an approval by any id of approval-id.ts; undefined: there is none. For the id of a part: the decision about this part,
+ * else its first approval.
  */
 export async function findApproval(
   states: readonly DesiredState[],
@@ -77,13 +77,13 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
     // A list of which nothing is held any more was decided, so its decision is returned below.
     if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
   }
-  // A decision about a longer list covers this one; that about a shorter list tells nothing about changes that were held later.
+  // A decision about a longer list covers this list; a decision about a shorter list does not cover changes held later.
   const found =
     decided ?? ofApproval.find(({ approval }) => (lastPlaceOf(approval.id) ?? 0) >= (lastPlace ?? 0));
   return found && { ...found, approval: { ...found.approval, id } };
 }
 
-/** Takes the target from an id that fits no approval. @returns the id of the approval that is open there now; undefined: none is */
+/** Returns the id of the approval that is open now at the target of an id that fits no approval; undefined: none is open. */
 export async function presentApprovalId(
   states: readonly DesiredState[],
   id: string,

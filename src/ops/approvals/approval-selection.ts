@@ -128,8 +128,8 @@ async function unmanagedNamed(
 
 /**
  * Returns the persons or groups with these names.
- * @param unmanaged names that unmanaged members have; a person need not have them
- * @throws UnknownSelection when a name has none
+ * @param unmanaged names of unmanaged members, for which no person is needed
+ * @throws UnknownSelection when a name finds nothing
  */
 async function refsNamed(
   searched: readonly Searched[],

@@ -26,7 +26,7 @@ export interface Approval {
   state: 'held' | 'expired' | 'approved' | 'rejected' | 'withdrawn';
   /** ISO 8601; absent after a decision. */
   openedAt?: string;
-  /** ISO 8601: end of held changes, and of an approval with changes that are not written. */
+  /** ISO 8601: when held changes, or the unwritten changes of an approval, expire. */
   expiresAt?: string;
   /** Milliseconds from the read to `expiresAt`, by the clock of Redis; 0 or less: it has passed. Absent without `expiresAt`. */
   leftMs?: number;
@@ -104,7 +104,7 @@ export async function approvalsAt(
   const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
     const isOf = (first: FirstApproval): boolean =>
       // The list of held changes grows, so a first approval of it may have an earlier last place. A first approval of rejected
-      // changes has the id of the same list, of a part of it, or of the list that they are a part of.
+      // changes has the id of the same list, of a part of it, or of the list that `id` is a part of.
       source === 'guardHeld'
         ? isSameApproval(first.id, id)
         : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;

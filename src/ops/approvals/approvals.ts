@@ -163,7 +163,7 @@ export async function decideApproval(
     firstId: completed?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
-    // The script stores decision and audit entry together. `firstApproval`: `noted` if this is the first of two, else the first.
+    // The script stores decision and audit entry together. `firstApproval`: `noted` if this order gives it; else the earlier.
     act: (count, firstApproval) =>
       state.acts.toArgs([
         firstApproval === 'noted'

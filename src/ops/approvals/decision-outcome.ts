@@ -24,8 +24,8 @@ export type DecisionOutcome =
   /** A first approval was taken back. */
   | { kind: 'retracted'; id: string; items: number }
   /**
-   * The approval was decided earlier, and nothing is left for this order; nothing was rejected that could be withdrawn; or the
-   * approval has expired during a hold of the target, before whose end the guard does not judge its changes again.
+   * Nothing is left for this order: the approval was decided earlier, nothing was rejected that could be withdrawn, or the approval
+   * has expired during a hold of the target, and the guard judges its changes again only after the hold.
    */
   | { kind: 'settled'; message: string }
   /**
@@ -36,7 +36,7 @@ export type DecisionOutcome =
   /** The approval has expired: nothing was decided, and the guard judges its changes again. */
   | { kind: 'expired' }
   /**
-   * No approval has the id; the first approval that this order would complete is gone; or, with a selection, nothing of it
+   * No approval has the id; the first approval that this order would complete is gone; or nothing of the selection
    * is left for this order.
    */
   | { kind: 'unknown' }

@@ -63,7 +63,7 @@ function adviceOf(
   }
 }
 
-/** The words for a group whose members are no longer held, or no longer rejected: decided, taken back by the source, or expired. */
+/** Words for a group of which no change of a member is held or rejected any more: decided, taken back by the source, or expired. */
 const RELEASED: Partial<Record<string, string>> = {
   Held: 'what it waited for is no longer held',
   Rejected: 'the rejection does not stand any more',
@@ -73,13 +73,12 @@ const JUDGED_ANEW = 'Nothing is to be done: its next sync judges it anew.';
 /** Number of exceptions whose resources are read at the same time; each takes about twenty reads. */
 const PORTION = 50;
 
-/** Facts and words of an exception that came after the last sync of its resource. `expired` as in AdviceFacts. */
+/** Message and advice of an exception, if they changed since the last sync. `expired` as in AdviceFacts. */
 type Present = Partial<Pick<ExceptionView, 'message' | 'advice'>> & { expired?: string | undefined };
 
 /**
- * Returns what has changed since the last sync: the approval of the held changes has expired, or a group was held or rejected only
- * because of members who leave or stay with their account, and no such member is held or rejected now. Reads nothing for other
- * exceptions.
+ * Returns what has changed since the last sync: the approval of the held changes has expired, or a group differed only because
+ * of held or rejected changes of its members, and none of these is held or rejected now. Reads nothing for other exceptions.
  */
 async function presentOf(
   { links }: DesiredState,

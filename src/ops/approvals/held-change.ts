@@ -49,8 +49,8 @@ export interface HeldChange {
   /** `cause` as a phrase. For `lastAdministrator` it also says why an approval alone does not allow the change. */
   reason: string;
   /**
-   * ISO 8601: time since when some change of the person or group waits for a decision, of a group also the closing of a member's
-   * account; approvals.ts adds it to a page of changes.
+   * ISO 8601: since when a change of the person or group, or for a group the closing of a member's account, waits for a decision;
+   * approvals.ts adds it to a page of changes.
    */
   since?: string;
 }

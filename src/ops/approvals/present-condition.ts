@@ -18,7 +18,7 @@ import { decisionsOf } from '../../sync/decision-text.ts';
 type PresentStatus = Pick<ResourceStatus, 'blockedSince' | 'guard' | 'mark' | 'pendingMemberships'>;
 
 /**
- * Returns the link with the condition that holds now: what the guard holds, or a person rejected, is read from the guard. The
+ * Returns the link with the condition that holds now: held and rejected changes are read from the guard. The
  * refusal of a former dead letter is left out, because the next sync judges the record anew and `dead-letters retry` finds no
  * dead letter. A link that waits behind the held change of another resource is returned as it is.
  * @param status of the resource, if the caller has read it

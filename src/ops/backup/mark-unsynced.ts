@@ -10,8 +10,8 @@ export const RESTORE_REQUEST = 'restore';
 /**
  * Marks what may still have to be written as it was pushed, because the backup contains no marks: groups, users, and deleted
  * users whose account may have to be closed.
- * @param leaveToReconcile true: of the users with a record only those whose last sync is not that of the record are marked; the
- *   reconcile at the start compares the others, so that the guard judges together what the present settings take away from them
+ * @param leaveToReconcile true: of the users with a record only those are marked whose present record was not synced;
+ *   the reconcile at the start compares the others, so that the guard judges together what the present settings take away from them
  * @returns number of marked users and groups
  */
 export async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Promise<number> {
@@ -75,7 +75,7 @@ async function noteLostLinks(
 }
 
 /**
- * Returns the users of a portion whose last sync is not that of their record. The state `stale` alone does not tell: when the
+ * Returns the users of a portion whose present record was not synced. The state `stale` alone does not tell: when the
  * present mapping rules are the first that read groups, everybody in a group has this state, also with an unchanged record. So
  * the version of the last sync (`basis`) is compared with the version of the record.
  */

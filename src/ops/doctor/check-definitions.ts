@@ -35,8 +35,8 @@ export async function checkDefinitions(
         adviceBeforeRights(target, listed) ?? 'Use the key of an administrator.',
       ),
     ];
-  // `wrong`: defined with another type than in the mapping. `missing`: mapped and not defined. `deleted`, `unused`: missing ones of
-  // which the bridge has written values, and all others.
+  // `wrong`: defined with another type than in the mapping. `missing`: mapped and not defined. `deleted`: those of
+  // them of which the bridge has written values. `unused`: the others.
   const defined = new Set(listed.value.map(({ name }) => name));
   const wrong = listed.value.filter(({ name, type }) => Object.hasOwn(types, name) && types[name] !== type);
   const missing = Object.keys(types).filter((name) => !defined.has(name));

@@ -67,13 +67,13 @@ export async function checkEverything(
   }
 }
 
-/** The platform refuses some methods (`only`). Doctor only reads, so it knows refused writes by the calls of the service alone. */
+/** Returns whether only some methods are refused. Doctor only reads, so only calls of the service show refused writes. */
 const isOfMethods = ({ only }: BreakerState): boolean => only !== undefined;
 
-/** A process of the service uses a former key, while the platform accepts the key of this process. */
+/** Returns whether calls with a former key are refused; the platform accepts the present one. */
 const isOfFormerKey = ({ ofOtherKey, only }: BreakerState): boolean => ofOtherKey === true && !only;
 
-/** Returns a finding when calls of the service were refused. @param isMeant selects the refusals that have a finding */
+/** Returns a finding when calls of the service are refused. @param isMeant selects the refusals that have a finding */
 async function refusals(
   target: string,
   breaker: Pick<Breaker, 'read'> | undefined,

@@ -14,7 +14,7 @@ interface RunTimes {
 
 /** Limit without a schedule: a day, the longest usual interval of a schedule, and two hours. */
 const OLD_MS = 26 * 3_600_000;
-/** Half an hour after two intervals of the schedule, as in the alerts ScimBridgeReconcileStale and ScimBridgeReconcileNever. */
+/** Added to two intervals of the schedule, as in the alerts ScimBridgeReconcileStale and ScimBridgeReconcileNever. */
 const GRACE_MS = 1_800_000;
 const ADVICE = 'Run scim-bridge reconcile, and look at its reason.';
 

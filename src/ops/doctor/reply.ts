@@ -34,8 +34,8 @@ export const proxyAdvice = (target: string): string =>
   `Check targets.${target}.url, and any proxy before the platform.`;
 
 /**
- * Returns the advice for a failed call for which the rights of the key are not to blame. Undefined: the call was answered, or it
- * was refused or a web page came, and the caller advises.
+ * Returns the advice for a failure that is not about the rights of the key. Undefined: the call was answered; or it was refused,
+ * or a web page came, and the caller advises.
  */
 export function adviceBeforeRights(target: string, reply: PlatformReply<unknown>): string | undefined {
   const status = reply.kind === 'refused' ? reply.status : undefined;

@@ -50,7 +50,7 @@ export async function forgetLinks(
       if (platformId === undefined) continue;
       const why = await whyNeeded(state, row);
       const link = await state.links.get(row.target, ref);
-      // The account is to be left, or was closed before: nothing is left for the sync after a deletion.
+      // The account is to be left, or is closed: a sync after a deletion at the source needs no id.
       const isLeft = why !== undefined || (kind === 'User' && link.departed === true && !mayBeActive(link));
       found.push({ state, row, platformId, why, keepsId: row.platformId !== null && !isLeft });
     }
@@ -105,8 +105,8 @@ async function whyNeeded(
     outbox.resourceStatus(ref),
   ]);
   if (kind === 'Group') {
-    // A departed group stays at the platform by the policy. The order to forget its link frees it, so that another group may be
-    // linked to it. Without a platform id, the link only keeps what is still to be looked for.
+    // A departed group stays at the platform by the policy. After its link is forgotten, another group may be linked to it.
+    // Without a platform id, the link only keeps what is still to be looked for.
     return record || (link.departed && link.id !== undefined)
       ? undefined
       : 'The group was deleted at the source and its deletion is not written';

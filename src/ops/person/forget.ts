@@ -81,8 +81,8 @@ export async function checkForget(
     ({ state, handover }) => (state !== 'closed' && state !== 'gone') || isUnderWay(handover),
   );
   if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
-  // A connection that never linked the person may know fewer names than another one, and notes may have any of them.
-  // In a note, a name that a pushed person has now means that other person, so it is not looked for.
+  // In each connection the names of all are looked for: a connection that never linked the person may know fewer.
+  // A name that a pushed person has now is left out, because in a note it means that other person.
   const taken = new Set(persons.flatMap((person) => [...person.taken].map(fold)));
   const names = new Set(
     persons.flatMap((person) => [...person.names]).filter((name) => !taken.has(fold(name))),

@@ -7,7 +7,7 @@ import { isoTime } from '../../support/sources.ts';
 
 /**
  * `planned`: the settings move the work of the account at `at` (ISO 8601). `unfinished`: `items` items are moved, and a run goes on
- * with the rest. `moved`: they are in the folder named `folder`, and scim-bridge handover undo takes them back.
+ * with the rest. `moved`: `items` items are in `folder`, and scim-bridge handover undo takes them back.
  */
 export type LostHandover =
   { state: 'planned'; at: string } | { state: 'unfinished' | 'moved'; items: number; folder: string | null };
@@ -28,7 +28,7 @@ export async function readLostHandover(
   rules: HandoverRules | undefined,
 ): Promise<LostHandover | null> {
   const stored = await handovers.read(ref);
-  // After a handover of an earlier closing the person was active again, and the account may be handed over anew.
+  // False for a handover of an earlier closing: the person was active since, and may be handed over anew.
   const isOfThisClosing = stored !== undefined && stored.head.closedAt === link.closedAt;
   // The work of a returned handover is with the person again.
   if (stored && stored.head.state !== 'returned') {

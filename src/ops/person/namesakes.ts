@@ -18,7 +18,7 @@ interface Namesakes {
 
 /**
  * Compares a former person with every pushed user who has one of the names. A user with the same externalId is the same person, and
- * ends the search. A user with another externalId is somebody else, but not if the user has, or may still take over, an account of
+ * ends the search. A user with another externalId is somebody else, unless the user has, or may still take over, an account of
  * the former person. All others are `unclear`: the identity provider may have created the person anew, or given the name to
  * somebody else. If no externalId of the former person is stored, every user is unclear.
  * @param otherPeople users whom the operator named as somebody else, so they are not unclear

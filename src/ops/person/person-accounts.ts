@@ -57,7 +57,7 @@ export async function addLinks(
     const link = await readLink(person, target, ref);
     if (!mayHaveAccount(link)) continue;
     const id = accountIdOf(link);
-    // Under a new name of the target it is among the accounts above.
+    // If the target has a new name, the account is listed above.
     if (id !== undefined && (await desired.isLinkedAnew(target, { ref, id }))) continue;
     const account = { connection, target, platformId: id ?? null, groups: [], handover: null };
     accounts.push({ ...account, state: accountState(undefined, link, false), unrecognised: null });
@@ -108,7 +108,7 @@ const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExi
 function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
   const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
   const state = seen ?? (mayBeOpen ? 'active' : 'closed');
-  // That the person still has access is more important than a pending change, so `active` is told in place of it.
+  // Access that the person still has matters more than a pending change, so the state stays `active`.
   return isPending && state !== 'active' ? 'pending' : state;
 }
 

@@ -39,8 +39,8 @@ export async function endOfSyncs(
 ): Promise<SyncEnd> {
   const { ref } = found;
   const ownEnd = await endOf(scope, ref);
-  // Renames that the platform refused, also if an operator dropped the dead letter. The syncs have tried the groups with a pending
-  // membership of the person again, and `withWaiting` tells these.
+  // Renames that the platform refused, also if an operator dropped the dead letter. `misnamed` lacks the groups with a pending
+  // membership of the person, because `withWaiting` reports these.
   const unwrittenNames = (look?.entries ?? []).filter((entry) => isRename(entry) && !isChange(entry));
   const misnamed = [...(look?.refusedNames ?? []), ...unwrittenNames].flatMap(({ ref: group }) =>
     group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
@@ -59,7 +59,7 @@ export async function endOfSyncs(
   return withRejectedRemovals(scope, end, found, unclear);
 }
 
-/** Returns the report of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
+/** Returns the report of a resource without a change left to write, with what the comparison before the syncs showed. */
 async function endOfWritten(
   scope: ReconcileScope,
   found: FoundResource,

@@ -58,7 +58,7 @@ export async function membershipEntries(
   return missing.flatMap(({ group, action }, index): PlanEntry | [] => {
     const link = groups[index] ?? {};
     const source = names.get(group);
-    // A group that was deleted before it was made has no member to remove.
+    // A group that was never made at the platform has no member to remove.
     if (source === undefined && link.id === undefined) return [];
     const deletion = deletions.get(group);
     if (deletion) return deletion;

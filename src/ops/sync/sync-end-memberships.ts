@@ -66,7 +66,7 @@ async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): 
   return withReason(end, 'held', open ? `${told}: ${showText(scope, open.id)}` : told);
 }
 
-/** Adds to the report of a person the awaited removals from groups that the guard holds, and those whose group was refused. */
+/** Adds to the report of a person the pending removals from groups that the guard holds, or whose group was refused. */
 export async function withStoppedRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
   const held = await withHeldRemovals(scope, end, ref);
   if (!ref.startsWith('User:')) return held;
@@ -97,8 +97,8 @@ async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Pro
 }
 
 /**
- * Adds to the report of a person or group the memberships that are not written yet. Nothing writes them while the last sync of the
- * other side, the group or the member, was refused, until somebody acts. A member may also have to leave another group first.
+ * Adds to the report of a person or group the memberships that are not written yet. If the last sync of the group or member
+ * on the other side was refused, nothing writes them until a person acts. A member may also have to leave another group first.
  * @param others the groups of the person, or the members of the group
  */
 async function withUnwrittenMemberships(
@@ -132,8 +132,8 @@ async function withUnwrittenMemberships(
 }
 
 /**
- * Adds to the report of a person the groups, and to that of a group the members, that are themselves not written, because their
- * sync is still to come or was refused.
+ * Adds to the report of a person the groups, and to the report of a group the members, whose own sync is still to come or was
+ * refused.
  * A group counts if it has no link, if its name is not confirmed (access goes by the name of a group), or if a comparison found
  * another difference: any other marked group may be marked for other members. Every marked or refused member counts.
  * @param others for a person the groups, for a group the members that may be unwritten

@@ -64,7 +64,7 @@ export async function stopText({
 }: Pick<ReconcileScope, 'outbox' | 'target'>): Promise<string | undefined> {
   const hold = await outbox.guardStore.onHold();
   const held = hold ? `on hold by ${hold.by}: ${heldUntil(target.name, hold)}` : undefined;
-  // The hold of a reconcile is about the address already, and its advice too.
+  // A hold because of another tenant has advice about the address already.
   if (unrecognisedBy(hold, await outbox.hasMoved()) !== 'address') return held;
   return [held, movedText(target.name)].filter(Boolean).join('; ');
 }
@@ -94,8 +94,8 @@ export function withConflicts(
 }
 
 /**
- * Adds that groups of a person, or removals of members of a group, were not compared to a report without another reason why the
- * resource is not as desired.
+ * Adds to a report without another reason why the resource is not as desired: groups of a person, or removals of members of a
+ * group, were not compared.
  * @param count number of these groups or removals
  */
 export function withNotCompared(end: SyncEnd, kind: FoundResource['kind'], count = 0): SyncEnd {
@@ -157,7 +157,7 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   if (mark && stop !== undefined) return { outcome: 'held', message: stop };
   const isHeld = guard.some(({ state }) => state === 'held');
   const isExpired = !isHeld && guard.some(({ state }) => state === 'expired');
-  // With a mark, the sync has not asked the guard anew about the changes of an expired approval: its next attempt comes first.
+  // While there is a mark, the guard judges the changes of an expired approval anew in the next attempt of the sync.
   const isUnasked = mark !== null && isExpired;
   if (!isUnasked && (isHeld || isExpired || condition?.reason === 'Held')) {
     const open = await outbox.guardStore.open();

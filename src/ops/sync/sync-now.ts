@@ -8,7 +8,7 @@ import { stopText } from './sync-end.ts';
 /**
  * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, the target is on
  * hold or at a new address, or `signal` aborts.
- * @param holders people whose accounts have the userName, and are synced too
+ * @param holders people to sync too: their accounts have the userName
  */
 export async function syncNow(
   scope: ReconcileScope,

@@ -71,7 +71,7 @@ export async function syncOne(
   await steps.start();
   const unnoted = await orderSync(scope, found, { look, pendingGroups, actor });
   const untilEnded = { logger, signal };
-  // A group is synced once here: the last call of syncNow syncs again each group that has to write a membership of the person.
+  // Each group is synced once here: syncNow of the person syncs the groups again that have to write a membership.
   for (const other of others)
     if (kind === 'User') await syncResource({ ...scope, logger }, other, 'edit', signal);
     else await syncNow(scope, other, untilEnded, steps.read);
@@ -141,14 +141,14 @@ async function toDifferences(
   found: FoundResource,
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
-  // Named afterwards: the sync judges the protection of a member by the name of the account, as the entries of the comparison do.
+  // `withoutUnwritten` comes first: like the sync, it judges the protection of a member by the name of the account.
   const named = await withNames(scope, await withoutUnwritten(scope, entries));
   const judged = found.kind === 'Group' ? await withUnreadyMembersReported(scope, named) : named;
   return withConflictsReported(await withToBeHeld(scope, judged, { inSync: true }));
 }
 
 /**
- * Returns the resources that the sync of a resource includes, besides those with a pending membership of it.
+ * Returns the resources to sync with a user or group, besides those with a pending membership of it.
  * @param compared entries of the comparison with the platform
  * @param memberships entries of pending memberships that the comparison lacks
  * @returns `others`: of a person the groups that are gone at the platform, or have another name there; of a group the members whose
@@ -197,8 +197,8 @@ async function orderSync(
   );
   if (look?.done && !look.done.marked)
     await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
-  // The settings may have changed since the guard held a removal of the person from a group, so that they do not want it any more.
-  // Only a sync of the group ends that removal, and the person waits for its end. So the group is marked too.
+  // A group is marked too if the settings no longer want a held removal of the person from the group: only a sync of the group ends
+  // such a removal, and the person waits for this end.
   const leaving = Object.keys(kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
   await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
   return drifts.find((_, index) => outcomes[index] !== 'applied');
