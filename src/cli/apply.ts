@@ -30,7 +30,7 @@ interface Reviewed {
   each: SelectedScope;
 }
 
-/** Exit code when a resource of the plan has changed since in another way. */
+/** Exit code when a resource has changed since the plan, not as planned. */
 const EXIT_STALE = 3;
 /** Largest number of changes that the message names because their resource has changed since the plan was made. */
 const MOST_STALE = 3;

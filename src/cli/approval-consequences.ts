@@ -23,7 +23,7 @@ export async function lastAdministrators(
 ): Promise<string[]> {
   const { connection, target, id } = approval;
   const cause = 'lastAdministrator';
-  // Two short ways, because there is seldom a last administrator: the order does not select them, or none is held.
+  // Usual cases first: the order excludes last administrators, or none of their deactivations is held.
   if (selection.causes?.includes(cause) === false) return [];
   const filter = { connection, target, reason: 'LastAdministrator', limit: 1 } as const;
   if ((await listExceptions(states, filter)).length === 0) return [];

@@ -174,7 +174,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
   const order = { ...actor, identity: `command ${actor.by}`, action, selection };
   const decided = await decideApproval(states, approval.id, settingsOf, order);
   if (decided.kind === 'settled') throw new Error(decided.message);
-  // Only an order that was carried out has an id; `refusal` says why the others were not.
+  // Only an order that was carried out has an id; `refusal` says why another one was not.
   if (!('id' in decided))
     throw decided.kind === 'unknown' ? await unknownApproval(states, id) : refusal(decided.kind, id);
   const { kind: outcome, ...rest } = decided;

@@ -117,7 +117,7 @@ function toError(
   return new Error(`Nothing was forgotten: ${accounts.join(', ')}. ${advice}`);
 }
 
-/** Returns how to name a person who had the given name before the pushed user; '' when there is none. */
+/** Returns the commands for persons who had the name before the pushed user; '' when there are none. */
 const formerText = (former: readonly Ref[]): string =>
   former.length === 0
     ? ''

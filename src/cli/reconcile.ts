@@ -52,7 +52,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
             stopped.push(made.length);
           made.push(report);
         }
-        // The tenant may have been accepted, or recognised, by the run of another connection since.
+        // Repeats a run if another connection's run has accepted or recognised the tenant since.
         for (const index of stopped) {
           const each = context.scopes[index];
           if (each && !(await each.scope.outbox.guardStore.onHold())) made[index] = await run(each);

@@ -129,7 +129,7 @@ function printTarget(
     );
   printLastReconcile(reconcile);
   if (hold) {
-    // Names the connection whose accounts were not found, which may be another one.
+    // `note` names the connection whose accounts were not found, maybe another one.
     const why = isTenantHold(hold) && hold.note !== undefined ? ` (${hold.note})` : '';
     say(`  on hold since ${isoTime(hold.since)} by ${hold.by}${why}: ${heldUntil(target, hold)}`);
   }
