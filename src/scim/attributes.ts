@@ -90,8 +90,8 @@ export interface Section {
   /** Whether every resource must have this extension. */
   readonly required: boolean;
   /**
-   * Names of single-valued simple attributes that no sub-attribute shares. Before its extensions, the stored text has one key
-   * of such a name, so a Lua script can replace the value without parsing (plain-values.ts).
+   * Names of single-valued simple attributes that no sub-attribute has. Such a key occurs once in the stored text before
+   * the extensions, so a Lua script can replace its value without parsing (plain-values.ts).
    */
   readonly plain: ReadonlySet<string>;
   readonly fields: Fields;
