@@ -8,7 +8,7 @@ export const LINE_COLUMNS = 100;
 /** Matches a character that takes two columns, such as a Chinese letter or an emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-/** Longest word that is not cut in its middle, in characters, and the parts of a longer word that stay. */
+/** Characters of the longest word that stays whole, and of the two parts that stay of a longer word. */
 const LONG_WORD = 60;
 const [FIRST_PART, LAST_PART] = [30, 12];
 

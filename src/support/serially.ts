@@ -4,8 +4,8 @@ export type Serially = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that queues tasks by name, in this process only. The queue avoids retries of conflicting writes;
- * correctness does not depend on the queue. Unlike a chain of promises, the map holds no results: a long-lived Map keeps removed
- * values reachable for a while.
+ * correctness does not depend on it. The map holds no promises, because a long-lived Map keeps removed values, and so their
+ * results, reachable for a while.
  */
 export function createSerially(): Serially {
   const queues = new Map<string, (() => void)[]>();
