@@ -94,7 +94,7 @@ export function createInstruments(
         reading = readShared(metrics, Object.keys(config.targets), sources);
       }
       await reading;
-      // Behind the read, which removes all shared metrics.
+      // After the read, which removes all shared metrics.
       showTokens(metrics, sources.tokens());
       return metrics.text();
     },

@@ -7,13 +7,13 @@ import type { Parts } from './parts.ts';
 
 /**
  * Checks each connection now and after each beat. Older data puts its targets on hold (directory/redis/older-data.ts), and an empty
- * Redis is announced to the fleet. A process that starts together with Redis has seen no data before: it logs what the fleet tells
- * of an empty Redis. Resolves after the first checks.
+ * Redis is announced to the fleet. A process that starts together with Redis has seen no earlier data, so it logs the loss
+ * that the fleet has noted. Resolves after the first checks.
  */
 export async function watchForOlderData(parts: Parts, states: readonly DesiredState[]): Promise<void> {
   const { logger, config } = parts;
   const fleet = createFleetStore(parts, config.redis);
-  // Without Redis, the first check below tells nothing either.
+  // If Redis does not answer, `check` logs nothing either.
   const emptiedAfter = await fleet.read().then(
     (view) => view.emptiedAfter,
     () => null,

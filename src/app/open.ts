@@ -153,7 +153,7 @@ export async function openScopes(
       await releasers.releaseAll();
       throw error;
     });
-  // Failures at a wrong address, or with a wrong key, of a command with other settings say nothing about the calls of the service.
+  // A command at another address, or with another key, has its own breaker: its failures do not count for the service.
   const targets = buildTargets(parts, (settings) => {
     const print = callerPrint(settings);
     return isCalledOtherwise(running, { target: settings.name, print }) ? print : undefined;

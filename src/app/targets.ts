@@ -30,7 +30,7 @@ export const schemasOfTarget = ({ connections }: Config, target: string): Custom
 
 /**
  * Returns the targets by name. Their platform clients connect at the first call.
- * @param callerOf returns the print for a target that the service calls at another address or with another key (budget.ts)
+ * @param callerOf returns the print of address and keys, if the service calls the target with others (budget.ts)
  */
 export function buildTargets(
   parts: Parts,
