@@ -156,7 +156,7 @@ export function startNoticeChannel(
     if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
     const state = await store.read(name);
     if (state.message) {
-      // Without a problem the message need not wait: the receiver accepted the test of an operator after the last failure.
+      // No problem: the receiver accepted an operator's test message after the last failure, so this message is due now.
       const waitMs = state.problem === null ? 0 : leftUntil(state.message.nextAt);
       return waitMs > 0 ? Math.min(waitMs, checkMs()) : send(state.message, signal);
     }
