@@ -22,7 +22,7 @@ export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
 export type SyncWorker = ReturnType<typeof createSyncWorker>;
 
-/** Number of platform calls for each urgent sync, because deactivations are few. */
+/** Calls that may be under way for each urgent sync; deactivations are few. */
 const CALLS_PER_URGENT_SYNC = 4;
 /** Smallest number of urgent syncs at the same time. */
 const FEWEST_URGENT_SYNCS = 2;
