@@ -66,7 +66,7 @@ export function showOutcome(
     for (const name of strayUsers) screen.line(`    account ${name} came from nowhere`);
   }
   const tick = (ok: boolean): string => (ok ? screen.paint('green', '✔') : screen.paint('red', '✘'));
-  /** Prints a fact with the sign of whether it is as expected. */
+  /** Prints a fact after ✔ if it is as expected, else after ✘. */
   const fact = (ok: boolean, name: string, text: string): void =>
     screen.line(`  ${tick(ok)} ${name.padEnd(18)} ${text}`);
   screen.line();
