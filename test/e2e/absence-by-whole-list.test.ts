@@ -42,7 +42,7 @@ function loseFor(calls: number, id: string): void {
 
 const settled = () => eventually('settled', async () => (await targetHealth(bridge)).dirty === 0);
 
-test('a leaver whose account was renamed by hand is closed after a passing 404', async () => {
+test('the platform answers 404 twice for the renamed account of a leaver → the account is closed all the same', async () => {
   const leaver = await bridge.idp.createUser('leaver@acme.example');
   await settled();
   const { scimId = '' } = (await bridge.platform.user('leaver@acme.example')) ?? {};
@@ -57,7 +57,7 @@ test('a leaver whose account was renamed by hand is closed after a passing 404',
   expect((await bridge.platform.user('other@acme.example'))?.active).toBe(false);
 }, 60_000);
 
-test('a person in scope whose account was renamed by hand gets no second account after a passing 404', async () => {
+test('the platform answers 404 twice for the renamed account of a person in scope → the account is updated, and no second one is made', async () => {
   const mover = await bridge.idp.createUser('mover@acme.example');
   await settled();
   const { scimId = '' } = (await bridge.platform.user('mover@acme.example')) ?? {};
@@ -75,7 +75,7 @@ test('a person in scope whose account was renamed by hand gets no second account
   expect(users.find((user) => user.scimId === scimId)).toMatchObject({ displayName: 'New' });
 }, 60_000);
 
-test('a group that was renamed by hand and deleted at the source is deleted after a passing 404', async () => {
+test('the platform answers 404 twice for a renamed group that the source deleted → the group is deleted all the same', async () => {
   const member = await bridge.idp.createUser('member@acme.example');
   const group = await bridge.idp.createGroup('auditors', [member]);
   await settled();
@@ -91,7 +91,7 @@ test('a group that was renamed by hand and deleted at the source is deleted afte
   expect((await bridge.platform.state()).groups.filter((each) => each.scimId === scimId)).toEqual([]);
 }, 60_000);
 
-test('an account that is gone at the platform is made anew', async () => {
+test('the account of a person was deleted at the platform → the next push of the person creates a new account', async () => {
   const person = await bridge.idp.createUser('person@acme.example');
   await settled();
   const { scimId = '' } = (await bridge.platform.user('person@acme.example')) ?? {};
@@ -103,7 +103,7 @@ test('an account that is gone at the platform is made anew', async () => {
   expect(made?.scimId).not.toBe(scimId);
 }, 60_000);
 
-test('accounts of many members of a group are gone → few lists prove it, and the other members do not wait for them', async () => {
+test('six of seven members of a new group have deleted accounts → at most three user lists prove this, and the other member does not wait', async () => {
   const names = Array.from({ length: 7 }, (_, number) => `member${number}@acme.example`);
   const members: string[] = [];
   for (const name of names) members.push(await bridge.idp.createUser(name));
@@ -129,7 +129,7 @@ test('accounts of many members of a group are gone → few lists prove it, and t
   expect(lists.length).toBeLessThan(4);
 }, 60_000);
 
-test('accounts of many members of a group are gone and a list takes no time → one list proves it for all members', async () => {
+test('eleven of twelve members of a new group have deleted accounts, and user lists answer at once → at most three lists prove this', async () => {
   const names = Array.from({ length: 12 }, (_, number) => `member${number}@acme.example`);
   const members: string[] = [];
   for (const name of names) members.push(await bridge.idp.createUser(name));

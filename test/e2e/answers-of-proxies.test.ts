@@ -47,7 +47,7 @@ const noted = (wanted: number) =>
     20_000,
   );
 
-test('redirects to a sign-in page answer every call → status, explain, plan and doctor say so, doctor names the configured address and the one that they redirect to, and no command advises on SCIM or the key', async () => {
+test('redirects to a sign-in page answer every call → status, explain, plan and doctor say so, doctor names the configured address and the address of the redirect, and no command advises on SCIM or the key', async () => {
   await noted(302);
   const [status, explain, plan, doctor, verify] = [
     await run('status'),
@@ -73,7 +73,7 @@ test('redirects to a sign-in page answer every call → status, explain, plan an
     expect(text).not.toMatch(/SCIM on|administrator|does not have this endpoint|secret/);
 }, 60_000);
 
-test('a firewall answers every call with 403 and a page → doctor names its address and text, status asks for doctor, and doctor gives no advice about SCIM', async () => {
+test('a firewall answers every call with 403 and a page → status advises doctor, and doctor names the address and the text of the page, and gives no advice about SCIM', async () => {
   status = 403;
   await noted(403);
   expect((await run('status')).text).toContain(

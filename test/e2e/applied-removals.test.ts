@@ -78,7 +78,7 @@ test('a person whose deactivation is held is added to a group by hand → apply 
   expect(await membersOfCrew()).toBe(2);
 }, 30_000);
 
-test('the guard holds the deactivation of an account that is deleted afterwards → plan lists nothing to write, and after a reconcile the account is active', async () => {
+test('the guard holds the deactivation of a person out of scope, under deprovision: delete → plan lists nothing to write, and after a reconcile the account is active', async () => {
   await place.change(({ targets: { main } }) => {
     main.users = { ...(main.users as object), deprovision: 'delete', scope: `userName ne "${ANN}"` };
   });

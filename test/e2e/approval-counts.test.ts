@@ -82,7 +82,7 @@ test('the first approval of two of three removals → `approvals approve --json`
     expect(await outputOf('approvals', ...words)).toContain(`; a second person approves ${id} before ${end}`);
 }, 60_000);
 
-test('two persons approve one of two removals that are a first approval → `approvals show` of the first approval counts the one that is still held', async () => {
+test('a first approval covers two removals, and two other persons approve one of them → `approvals show` of the first approval counts the removal that is still held', async () => {
   const dan = NAMES[3] ?? '';
   const part = (await place.commands.run('approvals', 'list', '--json')).json[0].firstApprovals[0].id;
   expect(await outputOf('approvals', 'show', part)).toContain('\n  2 to take out of groups\n');
@@ -107,7 +107,7 @@ test('a group is deleted after removals of its members are held → approvals sh
   expect(shown).not.toContain('(since ');
 }, 60_000);
 
-test('a list expires with its first approval → the refusal of the second approval says that the list may have expired, and the changes are held under a new id', async () => {
+test('an approval expires after its first approval → its changes are held under a new id, and a second approval of the former id is refused as perhaps expired', async () => {
   const id = await openId();
   const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
   expect(await outputOf('approvals', 'approve', id, '--yes', '--by', 'mike')).toContain(

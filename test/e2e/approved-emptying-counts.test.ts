@@ -9,7 +9,7 @@ const [ANN = '', BOB = ''] = NAMES;
 let place: Place;
 afterAll(() => place.stop());
 
-test('an approved emptying that is not written yet is no deactivation, so the deactivation of somebody else fits the limit', async () => {
+test('the approved clearing of an attribute is not written yet → the guard counts it as no deactivation, and writes one of another person', async () => {
   place = await openPlace({
     target: {
       guard: { clearAttributes: { count: 0, percent: 0 }, deactivate: { count: 1, percent: 100 } },

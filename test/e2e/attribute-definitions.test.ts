@@ -40,7 +40,7 @@ async function deleteDefinition(wanted: string): Promise<void> {
   await asAdmin('DELETE', `/api/v1/user-attributes/${id}`);
 }
 
-test('explain, sync --dry-run, plan and doctor tell that a definition was deleted, and that it is defined again', async () => {
+test('an attribute definition was deleted at the platform → explain, sync --dry-run, plan and doctor say so, and plan lists its creation', async () => {
   await deleteDefinition('team');
   const explained = (await runCommand('explain', ANN, '--all')).text;
   expect(explained).toMatch(
@@ -89,7 +89,7 @@ test('sync of a person whose attribute has another type at the platform asks for
   expect((await runCommand('reconcile', '--yes')).code).toBe(0);
 });
 
-test('the platform has a definition of the wrong type → after its deletion there `dead-letters retry` creates the right one without a restart', async () => {
+test('an attribute definition of the wrong type is deleted at the platform → `dead-letters retry` creates one of the right type without a restart', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'legal' });

@@ -35,7 +35,7 @@ async function run(...args: string[]): Promise<{ code: number; text: string }> {
   return { code, text: text.replaceAll(/\s+/g, ' ') };
 }
 
-test('the settings give a list another type, and its definition is untouched → plan, reconcile, status and doctor tell of no deletion, and each run reads the values of 100 people', async () => {
+test('a list is mapped with another type and its definition is unchanged → plan, reconcile, status and doctor report no deletion, and each plan reads the values of 100 people', async () => {
   await map(TEXTS);
   for (let round = 0; round < 2; round++) {
     const plan = await run('plan');
@@ -52,7 +52,7 @@ test('the settings give a list another type, and its definition is untouched →
   }
 }, 90_000);
 
-test('the settings have the former type again → doctor and status tell of no loss before a run, and the target is as desired', async () => {
+test('the list is mapped with its former type again → before any run doctor and status report no deletion, and plan says that the platform is as desired', async () => {
   await map(LEVELS);
   expect((await run('doctor')).text).not.toContain('levels was deleted');
   expect((await run('status')).text).not.toContain('deleted');
@@ -61,7 +61,7 @@ test('the settings have the former type again → doctor and status tell of no l
   expect(plan.text).toContain('The platform is as desired');
 }, 60_000);
 
-test('a definition was made again with another type → each run reads the values of 100 people, and once it has the type of the settings one run writes those of all', async () => {
+test('the definition of a list is made again with another type → each plan reads the values of 100 people; once it has the mapped type, one reconcile writes the values of all', async () => {
   await remakeDefinition(place, 'levels', 'string_array');
   for (let round = 0; round < 2; round++) {
     expect((await run('doctor')).text).toContain('deleted there with all values, and made again');

@@ -19,7 +19,7 @@ afterAll(() => place.stop());
 
 const run = (...words: string[]) => place.commands.run(...words);
 
-test('the guard holds the deactivation of a deleted person → verify-access says that the removals from groups are written with it', async () => {
+test('the guard holds the deactivation of a deleted person → verify-access says that the removal from a group is written with the deactivation', async () => {
   const { text } = await run('verify-access', BOB);
   expect(text).toContain(
     'the guard holds the deactivation; the removal is written with the held deactivation',
@@ -29,7 +29,7 @@ test('the guard holds the deactivation of a deleted person → verify-access say
 
 const refuse = (...rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
 
-test('a group of a person is refused and a value of the person waits → verify-access does not give the group as the only cause', async () => {
+test('the platform refuses a group of a person, and a value of the person waits → verify-access does not give the group as the only cause', async () => {
   await refuse({ method: 'PATCH', path: '/Groups/', status5xx: { status: 403 } });
   await place.idp.patch(`/Groups/${north}`, { op: 'add', path: 'members', value: [{ value: ann }] });
   await place.idle();

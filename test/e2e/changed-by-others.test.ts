@@ -60,7 +60,7 @@ test('explain and plan report a membership that others removed, and sync of the 
   expect(await explained(BEN)).toContain('is at main as desired');
 }, 30_000);
 
-test('a reconcile on hold orders a membership that others removed → plan names the platform as its cause until it is written or pushed anew, and the source as the cause of a membership pushed meanwhile', async () => {
+test('on hold, a reconcile marks a membership that others removed → plan gives the platform as its cause, and the source as the cause of a membership that is pushed meanwhile', async () => {
   const push = (op: 'add' | 'remove', index: number) => {
     const value = ids[index];
     return place.idp.patch(
@@ -141,7 +141,7 @@ test('a rename is refused during a reconcile and the source undoes it → status
   expect(code).toBe(0);
 }, 30_000);
 
-test('plan and sync --dry-run tell that a new userName belongs to an unmanaged account, before it is refused', async () => {
+test('the new userName of a person belongs to an unmanaged account → on hold, plan and sync --dry-run say so before the platform refuses the rename', async () => {
   const [, , id = ''] = ids;
   await place.commands.run('hold', '--note', 'maintenance');
   await rename('taken@acme.example');

@@ -90,7 +90,7 @@ test('a user is deleted at the source after a plan without changes → apply clo
   await expect(isActive(second, 'ann')).resolves.toBe(false);
 }, 60_000);
 
-test('a person of the plan is deleted at the source after it → apply exits 3 and changes nothing', async () => {
+test('a person of a saved plan is deleted at the source → apply exits 3 and changes nothing', async () => {
   await rename('ann', 'Ann New');
   await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 2 });
   await place.idp.send('DELETE', `/Users/${ids.ann}`);
@@ -188,7 +188,7 @@ test('the account of a person is deleted by hand, and then the person at the sou
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('a group that was deleted by hand is renamed and loses a member at the source → plan lists its creation under the new name and no removal, and apply writes that', async () => {
+test('a group that was deleted by hand is renamed and loses a member at the source → plan lists a creation under the new name and no removal, and apply creates the group', async () => {
   await byHand(place.sandbox, 'DELETE', await groupPath(place.platform, 'team'));
   await place.idp.patch(
     `/Groups/${ids.team}`,

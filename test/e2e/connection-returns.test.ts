@@ -64,7 +64,7 @@ async function linkTwice() {
   return { ann, hrLinks: keyOf('hr', 'links') };
 }
 
-test('a connection is put back into the settings after another one took over its account and group → both stay as the other one wrote them', async () => {
+test('a connection is put back into the settings after another connection took over its account and group → both stay as the other connection wrote them', async () => {
   await place.change(takeOut);
   const ann = await hr().createUser(ANN, { externalId: ANN });
   const group = await hr().createGroup('sales', [ann]);
@@ -273,7 +273,7 @@ test('a damaged link of another connection to an account is a dead letter that n
   );
 }, 60_000);
 
-test('during a rolling update that adds a connection, an old process without this connection does not take over an account of it', async () => {
+test('during a rolling update that adds a connection, an old process without this connection does not take over an account of the connection', async () => {
   const file = join(place.commands.folder, 'bridge.json');
   const edited = JSON.parse(readFileSync(file, 'utf8')) as TestSettings;
   putBack(edited);

@@ -38,7 +38,7 @@ const scimId = async (name: string): Promise<string> => (await place.platform.us
 const blueAtPlatform = async (): Promise<string> =>
   `/Groups/${(await place.platform.group('Blue'))?.scimId ?? ''}`;
 
-test('when a new person joins an existing group, explain of both names the membership that the policy leaves out', async () => {
+test('under create-only a new person joins an existing group → explain of person and group says that the policy leaves the membership out', async () => {
   expect((await place.platform.group('Blue'))?.members).toEqual([ANN]);
   const ofPerson = await told('explain', BOB);
   expect(ofPerson).toContain(`${BOB} is left alone at main: group Blue: ${LEFT_OUT}.`);
@@ -52,7 +52,7 @@ test('when a new person joins an existing group, explain of both names the membe
   expect(await told('sync', BOB)).toContain('the policy create-only leaves 1 difference');
 }, 30_000);
 
-test('while the platform does not answer, explain still names the membership that the policy leaves out', async () => {
+test('while the platform does not answer, explain still names the membership that create-only leaves out', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'GET', path: 'scim/v2', status5xx: { share: 1, status: 503 }, times: 999 }],
   });
@@ -62,7 +62,7 @@ test('while the platform does not answer, explain still names the membership tha
   expect(await told('explain', 'Blue')).toContain(`member ${BOB}: ${LEFT_OUT}.`);
 }, 30_000);
 
-test('when somebody adds the person by hand, explain shows the membership that the policy had left out', async () => {
+test('somebody adds by hand the member whom create-only left out → explain calls person and group as desired', async () => {
   await byHand(place, 'PATCH', await blueAtPlatform(), {
     op: 'add',
     path: 'members',
@@ -72,7 +72,7 @@ test('when somebody adds the person by hand, explain shows the membership that t
   expect(await told('explain', 'Blue')).toContain('Blue is at main as desired, with 2 members.');
 }, 30_000);
 
-test('plan and reconcile count each difference that the policy leaves, and none as a change by others', async () => {
+test('plan and reconcile count each difference that create-only leaves, and none as a change by others', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'nickName', value: 'green' });
   await place.idp.patch(`/Groups/${blue}`, { op: 'replace', path: 'displayName', value: 'Azure' });
   await place.idle();
@@ -95,7 +95,7 @@ test('plan and reconcile count each difference that the policy leaves, and none 
   expect(await told('verify-access', ANN)).toContain('the policy create-only changes no account or group');
 }, 30_000);
 
-test('differences by a changed mapping are in the plan of each run, not only of the first one', async () => {
+test('after a change of the mapping, each reconcile counts the differences that create-only leaves, not only the first one', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'chief' });
   await place.idle();
   await told('reconcile');
@@ -109,7 +109,7 @@ test('differences by a changed mapping are in the plan of each run, not only of 
   expect(await told('reconcile')).toContain(left);
 }, 30_000);
 
-test('after the policy is sync again, plan says that the membership was never applied', async () => {
+test('the policy create-only becomes sync → plan says that the membership was not applied, and reconcile writes it', async () => {
   await place.stopApps();
   await place.commands.run('hold', '--by', 'olga');
   await changePolicy('sync');
@@ -121,7 +121,7 @@ test('after the policy is sync again, plan says that the membership was never ap
   expect((await place.platform.group('Blue'))?.members).toEqual([ANN, BOB]);
 }, 30_000);
 
-test('when the source takes back the membership that the policy left out, explain says that the person is as desired in no group', async () => {
+test('the source takes back the membership that create-only left out → explain says that the person is as desired, in no group', async () => {
   await place.idp.patch(`/Groups/${blue}`, { op: 'remove', path: `members[value eq "${bob}"]` });
   await place.idp.patch(`/Groups/${blue}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idle();
@@ -131,7 +131,7 @@ test('when the source takes back the membership that the policy left out, explai
   expect(await told('explain', BOB)).toContain(`${BOB} is at main as desired: active, in 0 groups.`);
 }, 30_000);
 
-test('a membership, value or group that somebody else took away is not restored and counts as a change by others, and explain does not call it as desired', async () => {
+test('under create-only somebody takes away a membership, value or group → it is not restored, counts as a change by others, and explain names the policy', async () => {
   await place.idp.createGroup('Gone', [bob]);
   await place.idle();
   await byHand(place, 'PATCH', await blueAtPlatform(), {
@@ -158,7 +158,7 @@ test('a membership, value or group that somebody else took away is not restored 
   expect(ofGone).toContain('Gone is left alone at main');
 }, 30_000);
 
-test('a member of an adopted group whom the group lacks is left out, and does not count as taken out by others', async () => {
+test('under create-only an adopted group lacks a pushed member → the member is left out, and does not count as taken out by others', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },

@@ -81,7 +81,7 @@ test('a group is a dead letter and a person waits to join it → the removal of 
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('system:Red');
 }, 60_000);
 
-test('a person whose value cannot be mapped was dropped from the dead letters → explain shows the fault in place of a value, and its advice and that of a retry name the sync, which tries the person again', async () => {
+test('the dead letter of a person with a value that cannot be mapped was dropped → explain shows the fault in place of the value, and explain and `dead-letters retry` advise sync, which tries the person again', async () => {
   await place.commands.run('dead-letters', 'drop', ANN);
   const explained = await place.commands.run('explain', ANN, '--all');
   expect(explained.text).toMatch(
@@ -99,7 +99,7 @@ test('a person whose value cannot be mapped was dropped from the dead letters �
   expect((await place.commands.run('sync', ANN)).text).toContain('AttributesNotWritten');
 }, 60_000);
 
-test('a person has the ref of somebody else as userName → POST /admin/v1/sync syncs the one whom the ref names, as the command does', async () => {
+test('the userName of one person is the ref of another → POST /admin/v1/sync with this ref or its id syncs the other person', async () => {
   const gus = await place.idp.createUser('gus@acme.example', { title: '1' });
   await place.idp.createUser(`User:${gus}`, { title: '2' });
   await place.idle();

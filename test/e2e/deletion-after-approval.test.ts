@@ -25,7 +25,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-test('the guard holds a deactivation that a deletion follows → approvals show and explain announce the deletion, and the guard holds it after the approval', async () => {
+test('the guard holds a deactivation that a deletion is to follow → approvals show and explain announce the deletion, and the guard holds the deletion after the approval', async () => {
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   const shown = (await place.commands.run('approvals', 'show', id)).text;
   expect(shown).toMatch(/bob@.*deleted at the source; the account is deleted afterwards, if guard[.]delete/);

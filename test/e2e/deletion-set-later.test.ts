@@ -35,7 +35,7 @@ async function deletedEarlier(id: string, days: number): Promise<void> {
 
 const isThere = async (name: string): Promise<boolean> => (await place.platform.user(name)) !== undefined;
 
-test('users.deleteAfterDays is set after two people were deleted, and its days are over for one → plan, dry run and explain tell of this deletion, and reconcile deletes this account alone', async () => {
+test('users.deleteAfterDays is set after two people were deleted, and is over for one of them → plan, sync --dry-run and explain announce the deletion of this account, and reconcile deletes it alone', async () => {
   await place.change(({ targets }) => {
     targets.main.users = { deleteAfterDays: 5 };
   });

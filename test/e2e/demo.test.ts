@@ -35,7 +35,7 @@ const test = createScenarios(
   (folder) => rmSync(folder, { recursive: true, force: true }),
 );
 
-test('the demo ends with both sides equal, and leaves nothing behind', async (folder) => {
+test('the demo ends with source and platform equal, and leaves no files behind', async (folder) => {
   const { code, output, errors } = await runDemo(folder);
   expect(errors).toBe('');
   expect(code).toBe(0);

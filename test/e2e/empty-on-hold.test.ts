@@ -19,7 +19,7 @@ test('plan of an empty installation on hold says that the platform is as desired
   expect(text).toContain('Target main: on hold since');
 });
 
-test('plan of a target on hold with one more exception counts both above the list of both', async () => {
+test('plan of a target on hold with a protected person counts 2 exceptions above the list of both', async () => {
   await place.commands.run('release');
   await place.idp.createUser('boss@acme.example');
   await place.idle();

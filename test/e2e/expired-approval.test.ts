@@ -54,7 +54,7 @@ async function expectExpired(end: string): Promise<void> {
   for (const { message } of own) expect(message).toMatch(/the approval of the .* has expired/);
 }
 
-test('an approval expires → it has the state expired, and explain, verify-access and exceptions say that the guard judges its changes anew', async () => {
+test('an approval expires → its state is expired, and explain, verify-access and exceptions say that the guard judges its changes anew', async () => {
   const [{ id, state, expiresAt, leftMs }] = (await run('approvals', 'list', '--json')).json;
   expect([state, leftMs <= 0]).toEqual(['expired', true]);
   expect((await run('approvals', 'show', id, '--json')).json).toMatchObject({ state, total: 2, matching: 2 });
@@ -65,7 +65,7 @@ test('an approval expires → it has the state expired, and explain, verify-acce
   expect((await run('status', '--json')).json[0].guard).toMatchObject({ held: 2, expired: 2 });
 }, 60_000);
 
-test('a further change is held before the expired ones are judged anew → they are still told as expired, and only the further one can be decided', async () => {
+test('a further change is held before the expired changes are judged anew → only the further change can be decided, and the others are still shown as expired', async () => {
   const [cat] = (await run('explain', CAT, '--json')).json;
   await place.idp.patch(`/Users/${cat.id}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
@@ -78,7 +78,7 @@ test('a further change is held before the expired ones are judged anew → they 
   expect((await run('status')).text).toContain('the approval of 2 of the held changes expired');
 }, 60_000);
 
-test('the syncs of the expired changes hold them anew under the open approval', async () => {
+test('changes whose approval expired are synced → they are held anew under the open approval', async () => {
   await run('sync', ANN);
   await run('sync', 'Sales');
   await place.idle();

@@ -37,7 +37,7 @@ async function withStates(
   }
 }
 
-test('held changes are approved while status reads the coverage → status counts none of them as held or expired', async () => {
+test('held changes are approved while status reads the coverage → status counts no change as held or expired', async () => {
   place = await openPlace({ target: { guard } });
   const ids = await Promise.all([ANN, BOB].map((name) => place.idp.createUser(name)));
   await place.idle();
@@ -55,7 +55,7 @@ test('held changes are approved while status reads the coverage → status count
   });
 }, 60_000);
 
-test("a group's own removal has expired, and it waits for a leaver held under a new approval → exceptions and explain name this approval", async () => {
+test('the approval of a removal from a group has expired, and the group waits for a leaver held under a new approval → exceptions and explain name the new approval', async () => {
   place = await openPlace({ target: { guard } });
   const { idp } = place;
   const ann = await idp.createUser(ANN);

@@ -55,7 +55,7 @@ test('a leaver whose link was dropped at a target that left the settings → for
   expect((await forget('--leave-account'))[0]).toBe(0);
 }, 60_000);
 
-test('a create got no answer before the target left the settings → forget says that an account may be there, what to do, and afterwards to look for it', async () => {
+test('a create got no answer before the target left the settings → forget exits 1 because an account may be active there, and --leave-account says that it may stay', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'POST', path: '/Users$', dropBefore: true }],
   });

@@ -95,7 +95,7 @@ test('the service completes an interrupted order to forget, but not one that ano
   await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);
 }, 60_000);
 
-test('an interrupted order to forget waits, named by doctor, while the account is open or the person pushed again; --leave-account completes it', async () => {
+test('an interrupted order to forget waits while the account is open or the person is pushed again, and doctor names the order; --leave-account completes it', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);

@@ -92,7 +92,7 @@ test('the person who owns the platform key leaves, and the key gets another owne
   expect((await run('plan', '--full')).code).toBe(0);
 }, 60_000);
 
-test('the owner of the platform key stays the same, or the platform names none → no reconcile writes to the account, and sync closes it if the new key has no owner', async () => {
+test('a leaver still owns the platform key, or the platform names no owner → no reconcile closes the account, and sync closes it if the key has no owner', async () => {
   const ann = await letOwnerLeave();
   await run('reconcile', '--yes');
   front.answer = (_, url) => (url.endsWith('/users/me') ? { status: 404 } : undefined);
@@ -152,7 +152,7 @@ test('the owner of the platform key was deleted, and another target still has th
   await other.stop();
 }, 60_000);
 
-test('the key is replaced and its owner cannot be read → a leaver who owned the former key waits, and is closed without a reconcile when another owner is told', async () => {
+test('the key is replaced and its owner cannot be read → a leaver who owned the former key stays active, and is closed without a reconcile once the platform names another owner', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;

@@ -33,7 +33,7 @@ const reconcile = () => run('reconcile', '--yes', '--deadline', '30s');
 const clear = (name: string): Promise<unknown> =>
   place.idp.patch(`/Users/${ids[name]}`, { op: 'remove', path: 'addresses' });
 
-test('the guard holds clearings of earlier runs and of this one → reconcile exits 2 and says of none that it waits for a worker', async () => {
+test('the guard holds clearings of attributes from earlier runs and from this run → reconcile exits 2, and does not say that they wait for a worker', async () => {
   await clear('ann');
   await clear('bob');
   await reconcile();

@@ -142,7 +142,7 @@ describe('a create that was carried out', () => {
     expect((await place.commands.run('status')).code).toBe(0);
   }, 60_000);
 
-  it('somebody added a member to the new group, and it is deleted at the source → a dead letter says that the group may be this one', async () => {
+  it('somebody added a member to the new group, and the source deletes the group → a dead letter, because the group may be this one', async () => {
     place = await openPlace({ target: { adopt: 'report' } });
     const crew = await loseCreate('Groups', 'dropAfter', () => place.idp.createGroup('crew'));
     const scimId = (await place.platform.group('crew'))?.scimId ?? '';
@@ -251,7 +251,7 @@ describe('a create that was carried out', () => {
     ['with externalIds', {}, { externalId: 'ext-other' }, 2],
     ['without externalIds', { externalId: undefined }, { externalId: undefined }, 1],
   ])(
-    'the person is renamed, and another person gets the userName that was sent → each person has one account with the own values (people %s)',
+    'the person is renamed, and another person gets the userName that was sent → each person has one account with its own values (people %s)',
     async (_, own, others, lookUps) => {
       place = await openPlace({});
       const ann = await loseCreate(

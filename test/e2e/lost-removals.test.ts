@@ -171,7 +171,7 @@ test('a removal that was answered 204 and not carried out is counted by the guar
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('a member whom the source adds again after a removal that was answered 204 and not carried out stays, and so does one whom somebody adds by hand after a confirmed removal', async () => {
+test('a removal was answered 204 and not carried out, and the source adds the member again → the member stays; so does a member whom somebody adds by hand after a confirmed removal', async () => {
   await open();
   await loseRemoval();
   await join(ANN);

@@ -148,7 +148,7 @@ async function expectUnread(name: string): Promise<void> {
   expect([code, plain(text)]).toEqual([1, expect.stringContaining(told)]);
 }
 
-test('the address leads to the platform of the links again → a worker finds an account there, no command names the address, the held removal can be approved, and forget sees that the accounts of the leavers are open', async () => {
+test('the address leads to the former platform again → no command names the address any more, the held removal can be approved, and forget refuses because the accounts of the leavers are open', async () => {
   await moveTo(place.sandbox);
   await place.idle();
   expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);

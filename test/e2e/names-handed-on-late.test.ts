@@ -33,7 +33,7 @@ async function eventuallyWaits(id: string): Promise<void> {
   await eventually('it waits', async () => (await reasonOf(id)) === 'NameTaken', LONG_MS);
 }
 
-test('a person waits for the userName of two others in turn whose changes the platform does not take → no dead letter, and each gets the name soon after the platform works again', async () => {
+test('two people wait in turn for the userName of a person whose rename fails at the platform → no dead letter, and each gets the new name soon after the platform works again', async () => {
   place = await openPlace({});
   const people: string[] = [];
   for (const name of ['ann', 'bob', 'cyd']) people.push(await place.idp.createUser(`${name}@acme.example`));
@@ -69,7 +69,7 @@ test('a person waits for the userName of two others in turn whose changes the pl
   expect(await reasonOf(`User:${cyd}`)).toBeUndefined();
 }, 120_000);
 
-test('a new group waits for the name of a group whose rename fails → it is created once the name is free', async () => {
+test('a new group waits for the name of a group whose rename fails → the new group is created once the name is free', async () => {
   place = await openPlace({});
   const first = await place.idp.createGroup('first', []);
   await place.idle();
@@ -84,7 +84,7 @@ test('a new group waits for the name of a group whose rename fails → it is cre
   expect(await letters()).toEqual([]);
 }, 120_000);
 
-test('a run does not wait for a group that waits for the name of a failing one', async () => {
+test('a group waits for the name of a group whose rename fails → reconcile ends before its deadline', async () => {
   place = await openPlace({});
   const first = await place.idp.createGroup('first', []);
   const second = await place.idp.createGroup('second', []);
@@ -99,7 +99,7 @@ test('a run does not wait for a group that waits for the name of a failing one',
   expect(text).not.toContain('deadline');
 }, 120_000);
 
-test('groups that wait in turn for the name of a dead letter name it, and get their names when it is retried with success', async () => {
+test('two groups wait in turn for the name of a group that is a dead letter → explain names its ref, and both get their names once its retry succeeds', async () => {
   place = await openPlace({});
   const ids: string[] = [];
   for (const name of ['first', 'second', 'third']) ids.push(await place.idp.createGroup(name, []));

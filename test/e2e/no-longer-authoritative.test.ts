@@ -37,7 +37,7 @@ const { told } = commandsAt(() => place);
 const approvalId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('groups.members becomes owned while removals are held → plan, exceptions, explain and approvals show say that the next reconcile judges them anew', async () => {
+test('groups.members becomes owned while removals are held → plan, exceptions, explain and approvals show say that the next reconcile judges the removals anew', async () => {
   const shown = ['approvals', 'show', await approvalId()];
   for (const command of [['plan'], ['exceptions'], ['explain', 'crew'], shown])
     expect(await told(...command)).toContain(
@@ -45,7 +45,7 @@ test('groups.members becomes owned while removals are held → plan, exceptions,
     );
 });
 
-test('after the next reconcile the removal of an account that nobody pushed is not held any more, and that of a pushed person is', async () => {
+test('after the next reconcile the removal of a pushed person is still held, and the removal of an account that nobody pushed is not', async () => {
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   const shown = await told('approvals', 'show', await approvalId());

@@ -20,7 +20,7 @@ const regions = async () => (await place.platform.user(ANN))?.attributes.regions
 const deadLetters = async () => (await place.commands.run('dead-letters', 'list')).text;
 
 test.each([1, 2])(
-  'the user list answers 404 %s times → the value is written, and there was no dead letter',
+  'the user list answers 404 %s times and then 200 → the value of a person is written without a dead letter',
   async (times) => {
     const ann = await place.idp.createUser(ANN);
     await place.idle();

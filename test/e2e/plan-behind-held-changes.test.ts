@@ -16,7 +16,7 @@ afterAll(() => place.stop());
 
 const { told } = commandsAt(() => place);
 
-test('plan counts values and additions behind a deactivation or removal that is to be held among the held ones, and the guard holds them', async () => {
+test('a deactivation or removal is to be held → plan counts the values and additions that wait for it as to be held too, and none is written', async () => {
   const { idp, platform } = place;
   const bob = await idp.createUser(mail('bob'), { title: 'DE' });
   const eve = await idp.createUser(mail('eve'), { title: 'DE' });

@@ -39,7 +39,7 @@ test('status counts a change that a worker is writing among the waiting changes'
   expect(text).toContain('waiting: 1 in the queue or with a worker');
 }, 30_000);
 
-test('the guard holds a change, and a reconcile runs while the target is on hold → status counts the change as held, and none as not applied yet', async () => {
+test('a reconcile runs on hold while the guard holds a change → status counts the change as held by the guard, and no change as not applied yet', async () => {
   await place.change(({ targets: { main } }) => {
     main.guard = { deactivate: { count: 0, percent: 100 } };
   });
@@ -56,7 +56,7 @@ test('the guard holds a change, and a reconcile runs while the target is on hold
   expect(await status()).toContain('0 not applied yet, 0 dead letters, 1 held by the guard');
 }, 30_000);
 
-test('new rules do not want a held change any more, and a reconcile runs while the target is on hold → after the release the guard holds nothing', async () => {
+test('a held change is not desired under new mapping rules, and a reconcile runs on hold → after the release the guard holds nothing', async () => {
   const useRule = (onEmpty: 'clear' | 'keep') =>
     place.change(({ targets: { main } }) => {
       main.guard = { clearAttributes: { count: 0, percent: 0 } };

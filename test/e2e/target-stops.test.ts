@@ -71,7 +71,7 @@ for (const [status, words] of [
     expect(await place.commands.run('plan')).toMatchObject({ code: 1, text: expect.stringMatching(says) });
   }, 60_000);
 
-test('a breaker that is open while nothing is to be written is closed by a probe of a worker', async (place) => {
+test('nothing is to be written and the platform works again → a probe of a worker closes the open breaker', async (place) => {
   await place.idp.createUser(BOB);
   await eventually('pushed', async () => (await breakerOf(place)).open === false);
   await openBreaker(place);

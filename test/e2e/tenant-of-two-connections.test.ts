@@ -87,7 +87,7 @@ const namesThere = async (): Promise<string[]> =>
   (await there.state()).users.map(({ userName }) => userName).filter((name) => !BUILT_IN.test(name));
 const changesThere = async () => (await there.writes()).filter(({ method }) => method !== 'HEAD');
 
-test('one connection is held because of another tenant → the other one, with one linked account, writes nothing there, and the commands name the first', async () => {
+test('one connection is held because of another tenant → the other connection, with one linked account, writes nothing either, and the commands give the reason', async () => {
   await open(OURS);
   const [code, text] = await outcome('reconcile', '--yes');
   expect([code, plain(text)]).toEqual([

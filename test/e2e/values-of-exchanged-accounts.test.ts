@@ -67,7 +67,7 @@ test('somebody deleted an account and made one with its userName → no value go
   expect((await place.commands.run('status')).code).not.toBe(0);
 }, 60_000);
 
-test('a link has the number of another console account → plan, explain and verify-access tell it, and a reconcile gives each person the own values', async () => {
+test('the link of a person has the account number of another person → plan and verify-access report this, and a reconcile gives each person the own values', async () => {
   await joins('region-eu', ann);
   await joins('region-us', bob);
   await place.idle();

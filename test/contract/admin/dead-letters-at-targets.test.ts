@@ -38,7 +38,7 @@ test('dropping a dead letter at one target keeps that of another target, and a d
 });
 
 describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  test('a dead letter that is refused again after a retry is listed again, and while Redis refuses writes the overview shows a fault and no missing role', async () => {
+  test('a dead letter that the platform refuses again after a retry is listed again; while Redis refuses writes, the overview shows this fault and no missing role', async () => {
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],

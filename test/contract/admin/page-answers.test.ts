@@ -70,7 +70,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
       'Internal error e1: the log has a line with this id.',
     ],
   ])(
-    'when the answer to a decision %s, the page tells what is known of it, and keeps the note',
+    'when the answer to a decision %s, the page names the cause, and keeps the typed note',
     async (_how, answer, text) => {
       await open.open('approvals');
       await open.page.getByText('Decide about a part, or add a note').click();
@@ -84,7 +84,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     30_000,
   );
 
-  test('while a proxy answers in place of the bridge, each view says so, and is read again when the bridge answers', async () => {
+  test('while a proxy answers in place of the bridge, each view says so, and reloads when the bridge answers again', async () => {
     for (const status of [200, 502]) {
       const { undo } = await open.answer(/^\/(?!live$)/, { status, ...HTML });
       for (const view of ['exceptions', 'approvals', 'tokens']) {
@@ -103,7 +103,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     }
   }, 60_000);
 
-  test('a redirect to the sign-in of a proxy is told as such', async () => {
+  test('when a request of the page is redirected, the view advises to open the page in another tab', async () => {
     const { undo } = await open.answer(/^\/exceptions$/, { status: 302, headers: { location: '/admin/' } });
     await open.page.click('nav a[data-view=exceptions]');
     await open.page
@@ -112,7 +112,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     await undo();
   }, 30_000);
 
-  test('when the sign-in ends during a decision, the page says that nothing was done, and what was typed is back after the next sign-in', async () => {
+  test('when the sign-in ends during a decision, the page says that nothing was done, and shows the typed note again after the next sign-in', async () => {
     await open.open('approvals');
     await open.page.getByText('Decide about a part, or add a note').click();
     await note().fill('ask HR first');
@@ -139,7 +139,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     expect((await rig.operator.get('/approvals')).body).toHaveLength(1);
   }, 30_000);
 
-  test('when the sign-in ends while a question is open, the question is closed and nothing is ordered', async () => {
+  test('when the sign-in ends while the Hold dialog is open, the dialog closes and no hold is ordered', async () => {
     await open.page.getByRole('button', { name: 'Hold', exact: true }).click();
     await open.page.locator('dialog').waitFor();
     let requests = 0;

@@ -35,7 +35,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await rig.bridge.stop();
   });
 
-  test('the view of the approvals says when more or less is held than it shows, and stays as it is until the person asks', async () => {
+  test('a change is held while the approvals view is open → the view says that it is outdated, and is redrawn only on request', async () => {
     const { page } = open;
     await open.open('approvals');
     await page.getByText('Nothing waits for a decision').waitFor();
@@ -55,7 +55,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await page.getByText('2 accounts to deactivate', { exact: true }).waitFor();
   }, 60_000);
 
-  test('the views of the exceptions and of people follow the status too', async () => {
+  test('a change is held, then rejected → the open exceptions view says that it is outdated, and the people view updates its counts', async () => {
     const { page } = open;
     await open.open('exceptions');
     await page.getByRole('link', { name: 'Held by the guard 2' }).waitFor();
@@ -69,7 +69,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await page.getByRole('link', { name: 'All exceptions 3' }).waitFor();
   }, 60_000);
 
-  test('a target at which only rejections stand is not called in step, and its comparison has nothing to write', async () => {
+  test('a target whose only exceptions are rejected changes is not labelled "In step", and its comparison has nothing to write', async () => {
     await open.open('overview');
     await open.page.locator('.targets').getByText('Exceptions stand', { exact: true }).waitFor();
     expect(await open.page.getByText('In step').count()).toBe(0);
@@ -79,7 +79,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     expect(await outcome.getAttribute('class')).toBe('pill calm');
   }, 30_000);
 
-  test('a hold with a long note stays on the screen, and the end of held changes names the place of the page and no command', async () => {
+  test('a hold with a note of 200 characters fits the screen, and the approvals view advises Release and no command', async () => {
     const { page } = open;
     const [{ id }] = (await rig.operator.get('/approvals?all=true')).body;
     await rig.operator.post(`/approvals/${id}/withdraw`, { by: 'Bob' });
@@ -97,7 +97,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await rig.operator.post('/release', {});
   }, 60_000);
 
-  test('an approval expires → the page gives it the state and offers no decision; beside a newer approval the expired changes are told', async () => {
+  test('an approval expires → the page shows it as expired without an Approve button, and still counts its changes beside a newer approval', async () => {
     const { page } = open;
     const fay = await rig.bridge.idp.createUser('fay@acme.example');
     await rig.untilSynced();
@@ -118,7 +118,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(1);
   }, 60_000);
 
-  test('the age of what was read at the platform goes on while the view of a person stays open', async () => {
+  test('the age of the platform data in the view of a person rises while the view stays open', async () => {
     const { page } = open;
     await page.evaluate(`location.hash = '#/person/User:${ids[0]}'`);
     await page.getByText(/Read from main (now|[1-3] s ago)/).waitFor();

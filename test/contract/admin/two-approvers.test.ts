@@ -108,7 +108,7 @@ test('when a first operator approves one selected change of three, the second ap
   expect(await closed()).toEqual([NAMES[1]]);
 });
 
-test('the first approval of one selection of changes does not count for a selection of another change, though both selections are stored under the same shortened text', async () => {
+test('first approvals of two selections of changes count separately, although both selections are stored with the same shortened description', async () => {
   await leave(0, 1);
   const id = await heldId();
   const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);

@@ -79,7 +79,7 @@ test.each([
   },
 );
 
-test('401 and then another failure → since is the time of the first failure after the last success, and for a further 401 that of the first 401', async () => {
+test('`since` of the breaker is the time of the first failure after the last success, and while 401 is the last status, the first 401 in a row', async () => {
   const one = replica();
   const sinceAfter = async (status: number): Promise<number> => {
     await pause(5);
@@ -207,7 +207,7 @@ test('a web page in place of a SCIM answer counts as a failure, but not at an ad
 });
 
 test.each(['doctor', 'a call'])(
-  'a key is refused (401) and %s of a process with a new key succeeds → the next 401 for the former key counts for all methods again',
+  'the former key is refused (401) and %s with a new key succeeds → the next 401 for the former key counts for all methods, not only for PATCH',
   async (way) => {
     const [service, command] = [replica('former'), replica('new')];
     const refused = async (): Promise<void> => {

@@ -21,7 +21,7 @@ describe('notes of suspected drift', () => {
   });
   afterEach(() => store.close());
 
-  it('a reconcile run that began before the target came back or was repaired cannot store that it mapped all users by the present rules, and a later run can', async () => {
+  it('a reconcile run that began before a target came back or was repaired cannot store that the present rules are applied to all users; a later run can', async () => {
     await runs.noteMapped('rules', await runs.mappedBy());
     const before = await runs.mappedBy();
     expect(before).toBe('rules');

@@ -146,7 +146,7 @@ describe('hold and release of a target', () => {
     await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
   });
 
-  it("a release of an operator's hold is refused when reconcile holds the target as another tenant meanwhile; after that the operator's hold is in force again", async () => {
+  it("reconcile holds the target because of another tenant while an operator releases it → the release is refused, and the operator's hold is in force after the tenant hold", async () => {
     const { guardStore } = store.outbox;
     await guardStore.hold('olga', 'audit');
     const { acts } = store.state;

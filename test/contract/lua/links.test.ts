@@ -69,7 +69,7 @@ describe('links and pending memberships', () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
   });
 
-  it('a save that takes an account over takes the pending removals of the former user over too, unless that user has another account', async () => {
+  it('a save that takes over the account of another user also takes over the pending removals of this user, and none if this user has another account', async () => {
     const signs = () => store.redis.hgetall(store.keys.key('pendingMembers', `main:${G}`));
     await store.members(G, drop(ADA));
     await store.putUser(CAT, { userName: 'cat' });

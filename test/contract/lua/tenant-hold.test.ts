@@ -31,7 +31,7 @@ const ref: Ref = `User:${idOf('ada')}`;
 const WHY = 'hr: 3 of 3 linked accounts belong to other people there';
 const holdElsewhere = () => elsewhere.hold(TENANT_HOLDER, WHY);
 
-it('no mark is delivered while another connection holds the target because of another tenant, and the hold is in force for both', async () => {
+it('another connection holds the target because of another tenant → this connection is on hold too, and its marks are delivered only after the hold', async () => {
   const { guardStore, whyUnrecognised } = store.outbox;
   await holdElsewhere();
   await expect(store.claimRefs()).resolves.toEqual([]);
@@ -43,7 +43,7 @@ it('no mark is delivered while another connection holds the target because of an
   await expect(store.claimRefs()).resolves.toEqual([ref]);
 });
 
-it('a hold of an operator stops the marks of one connection alone, and is in force again after that because of another tenant', async () => {
+it("an operator's hold of one connection stops no marks of another, and is in force again after a hold because of another tenant", async () => {
   await elsewhere.hold('olga', 'audit');
   await expect(store.claimRefs()).resolves.toEqual([ref]);
   const { guardStore } = store.outbox;

@@ -88,7 +88,7 @@ async function removeSought(link: Link): Promise<number> {
   return store.outbox.ackMembers(work, '-', [ADA], 'sought');
 }
 
-it('a removal of a user whose account is still to be found becomes unconfirmed, and pending again with the link', async () => {
+it('a removal of a user whose account is not found yet becomes unconfirmed, and pending again once the user is linked', async () => {
   expect(await removeSought({ mayExist: {} })).toBe(1);
   expect(await unconfirmed()).toEqual([ADA]);
   await store.outbox.mark([`User:${ADA}`], 'edit');
@@ -97,12 +97,12 @@ it('a removal of a user whose account is still to be found becomes unconfirmed, 
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
 });
 
-it('a removal of a user whose account was found right before it would become unconfirmed stays pending', async () => {
+it('a removal of a user whose account is found just before the removal becomes unconfirmed stays pending', async () => {
   expect(await removeSought({ id: 'p-new' })).toBe(0);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
 });
 
-it('a removal of a user whose account a sync to come may find stays pending', async () => {
+it('a removal of a user who is marked, so that the next sync may find the account, stays pending', async () => {
   await store.outbox.mark([`User:${ADA}`], 'edit');
   expect(await removeSought({ mayExist: {} })).toBe(0);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);

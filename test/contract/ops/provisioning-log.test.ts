@@ -118,7 +118,7 @@ describe('entries of the provisioning log', () => {
     ['NotAdopted', 'find the counterpart'],
     ['TakenByConnection', 'find the counterpart'],
     ['LastAdministrator', 'ask the guard'],
-  ])('the record of an entry that ended with %s has no step after "%s"', async (reason, name) => {
+  ])('the log record of a sync that ended with %s has "%s" as last step', async (reason, name) => {
     const [entry] = await entries();
     const ended = { ...entry, status: 'failure', reason } as LocatedEntry;
     expect(toProvisioningRecord(ended).provisioningSteps.at(-1)).toMatchObject({ name, status: 'failure' });

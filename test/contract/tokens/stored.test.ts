@@ -183,7 +183,7 @@ test('a token that expires soon is logged once, with the days that are left', as
   });
 });
 
-test('while the last uses of tokens cannot be stored, one log entry for each connection tells it, and none says that tokens cannot be read', async () => {
+test('while the last uses of tokens cannot be stored, the log says so once for each connection, and does not say that tokens cannot be read', async () => {
   const key = `${rig.prefix}:{default}:tokenUses`;
   const about = (text: string): string[] => rig.logs.filter((line) => line.includes(text));
   await redis.del(key);

@@ -48,7 +48,7 @@ test.each([
   ['one connection has no value', [backlog(5000), backlog()], 0],
   ['all connections have a value', [backlog(5000), backlog(3000)], 3],
 ])(
-  'the last success of all connections is the oldest of their values, and 0 if one of them has none: %s',
+  'the metric of the last successful reconcile has the oldest value of all connections, and 0 if a connection has none: %s',
   async (_what, backlogs, seconds) => {
     await expect(lastSuccessOf(...backlogs)).resolves.toBe(seconds);
   },

@@ -14,11 +14,11 @@ test.each([
   [HOUR_MS, 'in 1 h'],
   [HOUR_MS - 60 * SECOND_MS, 'in 59 min'],
   [20 * SECOND_MS, 'in less than 1 min'],
-])('%d ms before its end, an approval ends %s', (ms, words) => {
+])('%d ms before an approval ends, its remaining time is shown as "%s"', (ms, words) => {
   expect(left(ms)).toBe(words);
 });
 
-test('an approval with unwritten changes tells the same time', () => {
+test('the text about unwritten changes of an approval shows its remaining time', () => {
   const approval = { expiresAt: END, leftMs: 72 * HOUR_MS, unwritten: 1, total: 2 } as Parameters<
     typeof unwrittenText
   >[0];

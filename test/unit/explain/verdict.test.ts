@@ -77,7 +77,7 @@ test('a user who is listed in users.protected, without a condition yet, has the 
   expect([verdict, summary]).toEqual(['leftAlone', 'ann is left alone at main: listed in users.protected.']);
 });
 
-test('explain of a person with 3 groups that were not compared limits "as desired" and tells the number of these groups', () => {
+test('3 groups of a person were not compared → explain says "as desired as far as it was compared", with the number of these groups', () => {
   const platform = { state: 'equal', differences: [], notCompared: 3 };
   const { verdict, summary, reasons } = explained({ platform });
   expect([verdict, summary]).toEqual([

@@ -34,13 +34,13 @@ test('with room for two addresses, a third one makes the address with the oldest
   expect(bad.note('wrong', 'b', NOW)).toBe(0);
 });
 
-test('a request without a token is no guess: it does not count', () => {
+test('a request without a token does not count as a wrong token', () => {
   const bad = create();
   times(9, () => bad.note('', '1.2.3.4', NOW));
   expect(bad.note('wrong', '1.2.3.4', NOW)).toBe(0);
 });
 
-test('once in a minute it is told that an address has reached the limit', () => {
+test('an address that has reached the limit of wrong tokens is reported once a minute', () => {
   const told: string[] = [];
   const bad = createBadCredentials(3, { onReached: (address) => told.push(address) });
   times(2, () => bad.note('wrong', '1.2.3.4', NOW));

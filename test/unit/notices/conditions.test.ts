@@ -72,7 +72,7 @@ describe('conditions of a bridge', () => {
       ]);
     });
 
-    test('the condition of those that expire has the grade -7, by the first of them: -30, -7 or -1 for the limits in days', () => {
+    test('the condition of the tokens that expire soon has the grade -7, because the first of them expires within 7 days', () => {
       expect(tokens[1]).toMatchObject({ grade: -7 });
     });
   });

@@ -65,7 +65,7 @@ test.each([
   expect(fleetText({ processes, findings: [] })).toBe(expected);
 });
 
-test('while Redis takes no writes, the only finding about the fleet is that, because no process can announce itself', () => {
+test('while Redis takes no writes, this is the only finding about the fleet, because no process can announce itself', () => {
   const refusal = { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
   const { findings } = judgeFleet(view([silent('all')]), { isScheduled: true, refusal });
   expect(findings.map(({ finding, level }) => `${finding} ${level}`)).toEqual(['redisRefuses error']);
@@ -75,7 +75,7 @@ test('while Redis takes no writes, the only finding about the fleet is that, bec
   expect(findings[0]?.message).toContain('Redis takes no writes (it is a replica)');
 });
 
-test('a fault in the settings of Redis is a finding beside those about the processes, and with no process at all no finding', () => {
+test('a fault in the settings of Redis is a finding if a process runs, and without any process the only finding is the missing process', () => {
   const faults = [
     {
       message: 'Redis may evict keys (maxmemory-policy allkeys-lru)',

@@ -224,7 +224,7 @@ test('the plan advises to correct the settings or the definition for a conflict 
   expect(text).not.toContain('explain NAME');
 });
 
-test('a plan after a restore says that a change called restored may also come from settings changed since the backup', () => {
+test('the plan after a restore says that a change with the cause `restored from a backup` may also come from settings that changed since', () => {
   const pushed = entry('update', 0, { attribution: { cause: 'restored from a backup' } });
   const restored = { at: '2026-01-02T00:00:00.000Z', backup: null };
   const lines = renderPlan({ ...planOf([pushed]), restored }, { all: false, colour: false });

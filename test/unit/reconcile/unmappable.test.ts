@@ -26,7 +26,7 @@ test.each<[string, Ref[], PlanEntry[], Ref[]]>([
   ['the account is made anew', ['User:ann'], [entry('create', 'platform changed')], []],
   ['the last sync could not write values', ['User:ann'], [lost], ['User:ann']],
 ])(
-  'if the platform defines another type and %s, activation and memberships of these users wait for the value: %j',
+  'the platform defines an attribute with another type and %s → activation and memberships wait for the value for the users %j',
   (_, waiting, entries, refused) => {
     const conflicts = new Map([['level', 'is string at the platform']]);
     expect(usersWithTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);

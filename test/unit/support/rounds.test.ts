@@ -3,7 +3,7 @@ import { loggedRound, startRounds } from '../../../src/support/rounds.ts';
 import { systemClock, type Clock } from '../../../src/support/sources.ts';
 import type { Logger } from '../../../src/support/logger.ts';
 
-test('a wait comes before the first round if it is asked for, and each round sets the next wait', async () => {
+test('rounds begin after the given first wait, and each round returns the wait before the next one', async () => {
   const steps: string[] = [];
   let stop = (): Promise<void> => Promise.resolve();
   const clock: Clock = {
@@ -39,7 +39,7 @@ test('the stop ends a wait at once, aborts the signal of a running round and wai
   expect(hasEnded).toBe(true);
 });
 
-test('of several failed rounds in a row the first is logged, and the rounds go on', async () => {
+test('the first of several failed rounds in a row is logged, and further rounds run', async () => {
   const logged: unknown[] = [];
   const logger = { warn: (...args: unknown[]) => void logged.push(args) } as unknown as Logger;
   const outcomes = [false, false, true, false];

@@ -24,7 +24,7 @@ test.each([
   ['a user without the role does not count', [account('Ada', false)], none, false],
   ['no account means that none remains', [], none, false],
 ])(
-  'for the question whether an administrator remains after the planned deactivations, %s',
+  'whether an administrator remains after the planned deactivations: %s',
   (_, accounts, leaving, remains) => {
     const { known } = createCache();
     known.see(accounts);
@@ -32,7 +32,7 @@ test.each([
   },
 );
 
-test('an administrator who was not read for a minute is still known as one, but the last other administrator may not be deactivated because of this one', () => {
+test('an administrator who was last read a minute ago is still known as one, but does not count as an administrator who remains', () => {
   const { known, pass } = createCache();
   known.see([account('Ada')]);
   pass(60_000);

@@ -55,7 +55,7 @@ function world() {
   };
 }
 
-test('a platform that takes longer than the moment of a sync is still heard: later syncs know the owner', async () => {
+test('the platform names the key owner after a sync has stopped waiting → later syncs know the owner without another read', async () => {
   const { owner, asked, pass } = world();
   const first = owner.seeKeyOwner();
   await pass(2000);
@@ -67,7 +67,7 @@ test('a platform that takes longer than the moment of a sync is still heard: lat
   expect([owner.knownKeyOwner(), asked.length]).toEqual(['ann', 1]);
 });
 
-test('a reader who stops waiting ends neither the read of another nor the memory of the next', async () => {
+test('a caller that stops waiting for the key owner does not end the read for another caller, and the next caller can read the owner', async () => {
   const { owner, asked } = world();
   const leaves = new AbortController();
   const left = owner.keyOwner(leaves.signal);
@@ -89,7 +89,7 @@ test('a reader who stops waiting ends neither the read of another nor the memory
   expect(alone.owner.knownKeyOwner()).toBe('ann');
 });
 
-test('after a failed read a sync of a linked account does not wait for 30 s, and one that needs the owner asks again after a second', async () => {
+test('after a failed read of the key owner, a sync of a linked account does not wait for another read, and a call that needs the owner reads again after a second', async () => {
   const { owner, asked, pass } = world();
   const first = owner.keyOwner(never);
   await asked[0]?.fail(timedOut());
@@ -103,7 +103,7 @@ test('after a failed read a sync of a linked account does not wait for 30 s, and
   await expect(again).resolves.toBe('ann');
 });
 
-test('after a read that failed after ten seconds, the next ten seconds repeat its error without another read', async () => {
+test('the read of the key owner failed after ten seconds → calls in the next ten seconds get its error without another read', async () => {
   const { owner, asked, pass } = world();
   const first = owner.keyOwner(never);
   await pass(10_000);
@@ -137,7 +137,7 @@ test('the owner of a replaced key stays protected until the platform tells the o
   expect([owner.knownKeyOwner(), owner.isKeyOwnerTold()]).toEqual(['bob', true]);
 });
 
-test('a key without an owner has none for ten minutes, and a late answer about a former key is ignored', async () => {
+test('for ten minutes the owner of a key without an owner is not read again, and a late answer about the former key is ignored', async () => {
   const { owner, asked, pass, replaceKey } = world();
   const late = owner.keyOwner(never);
   replaceKey('second');

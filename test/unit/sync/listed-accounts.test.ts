@@ -100,7 +100,7 @@ test('short pages, repeated accounts and smaller totals make a list of accounts 
   }
 });
 
-test('few new users are looked up one by one, many new users cause one list, and a long list is not read for a few', async () => {
+test('few new users are looked up one by one; many new users cause one read of the user list; a long list is not read for a few users', async () => {
   const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
   const signal = new AbortController().signal;
   const wanted = { userName: 'new@acme.example', externalId: null };

@@ -23,13 +23,13 @@ function platformOf(
 
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id-${index}`);
 
-test('an id that the whole list shows is listed, and another one is missing', async () => {
+test('an id that the whole list shows counts as listed, and an id that it lacks as missing', async () => {
   const { missing } = platformOf(ids(35));
   expect(await missing.look('id-34', signal)).toBe('listed');
   expect(await missing.look('gone', signal)).toBe('missing');
 });
 
-test('a list that loses a resource while it is read, or is cut, proves nothing', async () => {
+test('a list that loses a resource while it is read, or is cut, proves no id missing', async () => {
   const some = ids(35);
   const { missing } = platformOf(some, (startIndex) => startIndex > 20 && some.shift());
   expect(await missing.look('gone', signal)).toBe('unproven');
@@ -40,7 +40,7 @@ test('a list that loses a resource while it is read, or is cut, proves nothing',
   expect(await cut.look('gone', signal)).toBe('unproven');
 });
 
-test('a list that fails proves nothing, and the next look reads another list', async () => {
+test('after a failed list an id counts as unproven, and the next look-up reads another list', async () => {
   let fails = true;
   const { calls, missing } = platformOf(ids(3), () => {
     if (fails) throw new Error('no answer');
@@ -51,7 +51,7 @@ test('a list that fails proves nothing, and the next look reads another list', a
   expect(calls.lists).toBe(2);
 });
 
-test('ten thousand ids that are gone at the same time need a few lists', async () => {
+test('ten thousand missing ids that are looked up at the same time need fewer than five lists', async () => {
   const { calls, missing } = platformOf(ids(3));
   let left = Array.from({ length: 10_000 }, (_, number) => `gone-${number}`);
   while (left.length > 0) {
@@ -62,7 +62,7 @@ test('ten thousand ids that are gone at the same time need a few lists', async (
   expect(calls.lists).toBeLessThan(5);
 });
 
-test('a list that began before the first look at an id proves nothing about it', async () => {
+test('an id that is first looked up while a list is being read waits for the next list', async () => {
   const some = ids(35);
   let late: Promise<string> | undefined;
   const { calls, missing } = platformOf(some, (startIndex) => {
@@ -85,7 +85,7 @@ function movedClock(): Clock & { moveOn(ms: number): void } {
   };
 }
 
-test('a question long after the last list ended is answered without a pause', async () => {
+test('an id that is looked up long after the last list is answered without a pause', async () => {
   const clock = movedClock();
   const { missing } = platformOf(ids(3), () => clock.moveOn(900), clock);
   expect(await missing.look('gone', signal)).toBe('missing');
@@ -93,7 +93,7 @@ test('a question long after the last list ended is answered without a pause', as
   expect(await missing.look('other', signal)).toBe('missing');
 });
 
-test('a question whose list cannot end within a second is not kept waiting', async () => {
+test('while a list takes longer than a second, a look-up returns `awaited` at once', async () => {
   const clock = movedClock();
   const { missing } = platformOf(ids(3), () => clock.moveOn(10_000), clock);
   expect(await missing.look('gone', signal)).toBe('missing');
@@ -102,7 +102,7 @@ test('a question whose list cannot end within a second is not kept waiting', asy
   expect(Date.now() - askedAt).toBeLessThan(500);
 });
 
-test('a list goes on when the asker that began it gives up, and answers the others', async () => {
+test('a list goes on when the caller that began it aborts, and answers the other callers', async () => {
   const asker = new AbortController();
   let lists = 0;
   const missing = createMissingIds(async ({ startIndex }, call) => {

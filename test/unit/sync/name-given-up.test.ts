@@ -25,11 +25,11 @@ async function isNameFree({ hasWrittenName, closed = false }: { hasWrittenName?:
   return mayBeFree;
 }
 
-test('a refused sync wrote other values than the name → those that wait for the name are not tried again', async () => {
+test('a refused sync wrote other values than the name → resources that wait for the name are not tried again', async () => {
   expect(await isNameFree({})).toBe(false);
 });
 
-test('a refused sync wrote the name or closed the account → those that wait for it are tried again', async () => {
+test('a refused sync wrote the name or closed the account → resources that wait for the name are tried again', async () => {
   expect(await isNameFree({ hasWrittenName: true })).toBe(true);
   expect(await isNameFree({ closed: true })).toBe(true);
 });

@@ -50,7 +50,7 @@ test.each<[string, object, string]>([
   ['the guard holds a change', { guard: { held: 1 }, exceptions: { total: 1 } }, 'Waits for approval'],
   ['there is a dead letter', { blocked: 1 }, 'Needs a person'],
 ])(
-  'while %s, the page labels the target %j with "%s", and "In step" where status exits with 0',
+  'while %s, the page labels the target %j with "%s", and with "In step" exactly if the target is converged',
   (_when, change, label) => {
     const status = row(change);
     expect(labelOf(status)[1]).toBe(label);
@@ -58,7 +58,7 @@ test.each<[string, object, string]>([
   },
 );
 
-test('the page tells conflicts, faults of derived data and refused events of a target, in words of the page', () => {
+test('the page shows conflicts, faults of derived data and refused events of a target, and names no command line in them', () => {
   const status = row({
     ...withLast({ conflicts: { count: 2, reason: 'team is a number at the platform' } }),
     proof: { faults: 4 },
@@ -72,7 +72,7 @@ test('the page tells conflicts, faults of derived data and refused events of a t
   expect(obstacles(row(withLast({})))).toEqual([]);
 });
 
-test('the page tells that a comparison is overdue as the status says it', () => {
+test('the page shows the overdue comparison of a target, and advises to order Reconcile', () => {
   const reconcile = {
     last: null,
     lastSuccessAt: null,
