@@ -64,8 +64,8 @@ export function createDesiredState(
   const known = createKnownTargets(deps, options);
   const fleet = createFleetStore(deps, options);
   const othersOf = options.othersOf ?? (() => []);
-  // Links of other connections to accounts of a target. A former connection was synced to the target, and the settings no longer
-  // have that pair (a feed, fleet/known-targets.ts).
+  // Links of other connections to accounts of a target. A feed is a connection with a target (fleet/known-targets.ts); the settings
+  // no longer have a former one.
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
     connection,
@@ -75,7 +75,7 @@ export function createDesiredState(
       const formerFeeds = await known.former(fed);
       return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
     },
-    // During an update a process with former settings may still sync a former connection, which leaves with the last such process.
+    // A former connection has left when no process syncs it any more: during an update one with former settings may do so.
     hasLeft: async (other, target) =>
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
   });
@@ -135,7 +135,7 @@ export function createDesiredState(
     acts: createActs(storeDeps),
     /** Last check of the hash chains of the logs. */
     logChecks: createLastLogChecks(storeDeps),
-    /** Notices that Redis came back with older data. */
+    /** Detects that Redis came back with older data. */
     olderData: createOlderData(storeDeps, targets),
     /** Backup and restore of the connection. */
     archive: createArchive(storeDeps),
@@ -162,7 +162,7 @@ export function createDesiredState(
     events: createEventStream(storeDeps),
     /** By target, like the four maps below: marks, leases, links, pending memberships, guard and provisioning log. */
     outboxes,
-    /** Counts of resources that are as desired, and of others. */
+    /** Counts of the resources of each kind by state. */
     coverage: atEach((target) => createCoverageReader(storeDeps, { target, targets, rulesReadGroups })),
     /** Differences that a comparison with the platform found. */
     drifts: atEach((target) => createDriftNotes(storeDeps, { target })),

@@ -41,14 +41,14 @@
  * | definitions:<t> | hash | attribute of a type that no list of the platform shows → id of its definition; '' while values are lost, because the definition was deleted (known-definitions.ts) |
  * | renamed:<t> | hash | very large group with a new name → cursor of the members that are still to be marked (lua/renamed.lua) |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
- * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-), and removals that are not written, because they or the deactivation of their deleted user were rejected, or the user is protected (r), and removals that were written and not seen yet (u); a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |
+ * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | signs (lua/signs.lua): `+` to add; `-` to remove; `r` a removal that is not written, because it or the deactivation of the deleted user was rejected, or the user is protected; `u` a removal that was written and not seen yet; a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |
  * | unmanagedNames:<t> | zset | `@<platform id> userName` of unmanaged members whose removal was judged or written, by time; for a month (unmanaged-names.ts) |
  * | unsentMembers:<t>:<group> | set | users whose addition to the group was never sent, or was refused: it is pending, and if the source removes them again, nothing is written (lua/pending_groups.lua); or the policy `create-only` left it out |
  * | takenOutMembers:<t>:<group> | set | users whose addition to the group is pending because a comparison found that somebody took the user out at the platform (apply_drift.lua) |
- * | heirs:<t> | hash | ref → refs, joined by spaces, that wait until it gives up its name or account (lua/heirs.lua) |
+ * | heirs:<t> | hash | ref → refs, joined by spaces, that wait for its name or account (lua/heirs.lua) |
  * | blocked:<t> | zset | dead letters: refs by time |
  * | exceptions:<t>:<reason> | zset | refs that differ from the desired state until a person acts, by time (exceptions.ts) |
- * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |
+ * | exceptionReasons:<t> | hash | ref → reason whose list has the ref |
  * | alarms:<t> | zset | ref by the time of its next sync without a change |
  * | hold:<t> | string | time, holder (an operator, a reconcile run, or scim-bridge after a loss of data) and note of a hold (lua/holds.lua); one because of another tenant is in force for all connections of the target |
  * | dataSeen | string | last time at which a process looked whether Redis has lost data (find_older_data.lua) |
@@ -70,9 +70,9 @@
  * | guardDeciding:<t> | hash | what the last decision still has to move (guard_move.lua) |
  * | guardChoice:<t>:<id> | list | `kind item` of the changes that a decision about a part of a list covers |
  * | log:<t>, acts | stream | the provisioning log (provisioning-log.ts), and the audit log of operators (acts.ts) |
- * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
- * | logFirst:<t>, actsFirst | string | id of its oldest entry at the first append; shows that the log was deleted as a whole |
- * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (chained-stream.ts) |
+ * | logChain:<t>, actsChain | hash | ends of the log's hash chain: `start`, the hash before the oldest entry, and `end` |
+ * | logFirst:<t>, actsFirst | string | id of the log's oldest entry at the first append; shows that the log was deleted as a whole |
+ * | logPersonal:<t>, actsPersonal | hash | entry id → personal data (chained-stream.ts) |
  * | logChecks | string | result of the last check of the hash chains of the logs (last-log-check.ts) |
  * | forgetting | hash | ref → order to forget a person that is not complete, with their names (person-data.ts) |
  * | logReaders | string | number of readers of whole logs; no entry is removed until they end (whole-read.ts) |
@@ -86,7 +86,7 @@
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; base `target.<t>` |
  * | processes, lastBeats, versionsDifferSince, settingsDifferSince | hash, hash, string, string | processes of the service by id, the last beat by duty, since when versions and settings differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
- * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
+ * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: position → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
  * | emptied | string | Redis came back empty: time of the last data that a process saw before, for a day (fleet-store.ts); base `bridge.fleet` |
  * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
  * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; `<t>.<print>` as for `paused`; base `target.<t>` |

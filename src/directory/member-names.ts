@@ -1,4 +1,4 @@
-// Names the members of a group as the outbox stores them: the user's id, or `@<platform id>` for an unmanaged member.
+// Defines the names of members of a group in the outbox: the user's id, or `@<platform id>` for an unmanaged member.
 import type { Destruction } from './guard/held-changes.ts';
 import { refOf, type Ref } from './records.ts';
 

@@ -28,7 +28,7 @@ const MOMENTARY = keysOf(
   ...['heirs:.*', 'readding:.*', 'renamed:.*'],
   // Notes on pending additions; without `unsentMembers` each counts as sent.
   ...['takenOutMembers:.*', 'unsentMembers:.*'],
-  // First approvals, which are given again; and findings of the guard and of a run, which the next run makes again.
+  // First approvals, which operators give again; and notes of the guard and of runs, made again later.
   ...[
     'guardFirst:.*',
     'guardWaiting:.*',
@@ -79,7 +79,7 @@ const WITH_OWN_FORM = /^(tombstones|(order|members|unresolved|links):[^:]+|pendi
 export const plainTypeOf = (key: string): PlainType | undefined =>
   PLAIN.find(([, pattern]) => pattern.test(key))?.[0];
 
-/** Returns the families that belong to a log and are dumped together with it; undefined for every other key. */
+/** Returns for the key of a log the keys of its chain and personal data, dumped with it; undefined: no log. */
 export function logFamiliesOf(key: string): { chain: string; personal: string } | undefined {
   const [, name = '', rest = ''] = /^(acts|log)(:[^:]+)?$/.exec(key) ?? [];
   return name === '' ? undefined : { chain: `${name}Chain${rest}`, personal: `${name}Personal${rest}` };
@@ -88,12 +88,12 @@ export function logFamiliesOf(key: string): { chain: string; personal: string } 
 /** Returns whether a key is dumped together with its log. */
 export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal)(:[^:]+)?$/.test(key);
 
-/** Returns whether a key is momentary, or is written in lines of records. A restore skips a `plain` line with such a key. */
+/** Returns whether a key is momentary or has the records. A restore skips a `plain` line with such a key. */
 export const isLeftOut = (key: string): boolean => MOMENTARY.test(key) || RECORDS.test(key);
 
 /**
- * Returns how a backup treats a key. `kept`: the backup has it. `leftOut`: a restore or the service makes it again, or the lines of
- * records have it. `unknown`: a key of another version, which is left out.
+ * Returns how a backup treats a key. `kept`: the backup has it. `leftOut`: it is derived or momentary, or has the
+ * records, which `dump` writes first. `unknown`: a key of another version, which is left out.
  */
 export function archiveRuleOf(key: string): 'kept' | 'leftOut' | 'unknown' {
   if (DERIVED.test(key) || isLeftOut(key)) return 'leftOut';

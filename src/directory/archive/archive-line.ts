@@ -72,7 +72,7 @@ const PLAIN_ITEMS: Record<PlainType, Test> = {
   stream: isStreamEntry,
 };
 
-/** Returns the test that each item of a line has to pass; undefined when the family or place of the line is unknown. */
+/** Returns the test that each item of a line has to pass; undefined when family, target, id or key is not valid. */
 function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test | undefined {
   const hasTarget = typeof target === 'string' && NAME.test(target);
   switch (family as ArchiveLine['family']) {

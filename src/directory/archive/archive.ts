@@ -26,7 +26,7 @@ export interface ArchiveLine {
   type?: string;
   /** The line repeats resources, because they changed during the backup. */
   again?: true;
-  /** By Redis type: `[field, value]`, `[member, score]`, `[entry id, fields]`; members, elements or the value as text. */
+  /** Of a hash `[field, value]`, a zset `[member, score]`, a stream `[entry id, fields]`; of other types texts. */
   items: unknown[];
 }
 

@@ -81,7 +81,7 @@ export const SILENT_MS = 15_000;
 export const FORGET_MS = 120_000;
 /** Largest number of stored processes; further ones are not listed. */
 const MOST_PROCESSES = 200;
-/** Seconds for which the fleet tells that Redis came back empty; a restore ends it earlier. */
+/** Seconds for which `emptied` (keys.ts) is kept; the end of a restore deletes it earlier. */
 const EMPTIED_S = 86_400;
 
 export type FleetStore = ReturnType<typeof createFleetStore>;
@@ -164,8 +164,8 @@ function decode(text: string, now: number): Omit<FleetProcess, 'id'> {
 }
 
 /**
- * Returns the place of a process. Two processes cannot listen on one port, so a silent process is dead when another one has
- * the same place.
+ * Returns role, host and port. Two processes cannot listen on one port, so a silent process is dead when another one has the
+ * same.
  */
 const placeOf = ({ role, host, port }: ProcessFacts): string => `${role} ${host} ${port}`;
 

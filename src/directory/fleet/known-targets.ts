@@ -45,9 +45,9 @@ export interface RemovedTarget extends TargetFeed {
 type FeedState = 'fed' | 'removed' | 'kept';
 /** Argument `rules` of note_anew.lua: the next run is a full one in any case. */
 const ALWAYS = undefined;
-/** Another value of that argument: the next run is a full one if there ever was one. No rules have this digest. */
+/** The same argument: the next run is a full one if there was a full run before. No rules have this digest. */
 const IF_EVER = '';
-/** `sizes`: numbers of links, at the removed target and at the same platform under new names. */
+/** `sizes`: numbers of links as text, at the removed target, then under its new names. */
 type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { sizes: string };
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
@@ -68,7 +68,7 @@ export function createKnownTargets(
    */
   async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
-    // The list of targets may be lost; the links tell which targets had some.
+    // `knownTargets` may be lost; then the targets with links count as known.
     if (Object.keys(known).length === 0) for await (const field of linkedFeeds()) known[field] = 'fed';
     const fedFields = new Set(fed.map(toField));
     for (const feed of fed) {
@@ -132,8 +132,8 @@ export function createKnownTargets(
   }
 
   /**
-   * Returns the names in the settings by which the connection feeds the platform of a former target: one at whose address the
-   * accounts of the former target were recognised (outbox/recognition.ts).
+   * Returns the new names of a former target: targets in the settings at whose address the accounts of the former target were
+   * recognised (outbox/recognition.ts). Both are one platform.
    */
   async function newNames({ connection, target }: TargetFeed, fed: readonly FedTarget[]): Promise<string[]> {
     const addresses = await redis.smembers(createKeyspace(prefix, connection).key('tenant', target));

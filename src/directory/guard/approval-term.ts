@@ -3,7 +3,7 @@ import type { StoreDeps } from '../redis/scripts.ts';
 
 /** The newest approval of a target, as read at one time. */
 export interface ApprovalTerm {
-  /** Number of the approval, given before the places of its changes, so these are larger; Infinity: there is no approval. */
+  /** Number of the approval; the places of its changes are larger. Infinity: there is no approval. */
   serial: number;
   /** Time until the approval expires by the clock of Redis, milliseconds; 0 or less: it has expired. */
   leftMs: number;
@@ -23,8 +23,8 @@ export async function readApprovalTerm(
 }
 
 /**
- * Returns the state of a change by its place among the held ones. `held`: a person can decide it. `expired`: its approval has
- * expired, and the guard has not judged it anew yet. Undefined: it is not among them.
+ * Returns the state of a change by its place in `guardHeld`; undefined: it has no place there. `held`: an operator can decide it.
+ * `expired`: its approval has expired, and the guard has not judged it anew yet.
  */
 export function stateOfPlace(
   place: string | null,

@@ -49,7 +49,7 @@ export interface DecisionOptions {
   /**
    * Returns the audit entry.
    * @param count number of decided changes
-   * @param first the approval of the other person; `noted`: this one is the first of two
+   * @param first the approval of the other person; `noted`: this is the first of two
    */
   act?: ((count: number, first?: FirstApproval | 'noted') => object) | undefined;
   /** For tests: the largest number of scripts (guard_move.lua) that run, as if the process were killed after them; absent: all. */
@@ -74,7 +74,7 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
   const held = createHeldChanges(deps, target);
   const firsts = createFirstApprovals(deps, common, {
     ...held,
-    // `withdraw`, because `approve` takes the id of the open approval for its held changes.
+    // `withdraw`: under the id of the open approval, `approve` would find held changes.
     rejectedListOf: (id) => listOf('withdraw', id),
   });
   const storedDecisions = createStoredDecisions(deps, common);

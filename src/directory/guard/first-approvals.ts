@@ -26,7 +26,7 @@ export const TOKEN_IDENTITY = 'admin token';
 
 /** The changes that an approver chose from a list. */
 export interface StoredChoice {
-  /** Id of the Redis key `guardChoice:<target>:<id>` that holds them. */
+  /** Id of their Redis key, `guardChoice:<target>:<id>`. */
   choice: string;
   /** Hash of the changes: two approvers who choose the same changes have the same digest. */
   digest: string;
@@ -48,7 +48,7 @@ export interface FirstApproval extends Approver {
   note?: string;
   /** Which part of the list was approved, in words; absent: all. */
   selection?: string;
-  /** Number of changes at that time. */
+  /** Number of changes at time `at`. */
   total: number;
   storedChoice?: StoredChoice;
 }
@@ -62,7 +62,7 @@ export type StoredFirstApproval = FirstApproval & {
   text: string;
   /**
    * Time at which it ends without a second approval, Unix milliseconds: the expiry of its list of held changes. A list of rejected
-   * changes does not expire, so its first approval ends after the same time from its own beginning.
+   * changes does not expire: its first approval ends `expiryMs` after `at`.
    */
   expiresAt: number;
 };

@@ -101,8 +101,8 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
   }
 
   /**
-   * Holds the changes of a plan that exceed the limit, before their resources are marked. Changes that were approved, rejected, or
-   * allowed within the window keep their verdict.
+   * Holds changes of a plan whose kind exceeds its limit, before their resources are marked. Changes that were approved, rejected,
+   * or allowed within the window keep their verdict.
    */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const args = { allowances: NOTHING_ALLOWED, windowMs };
@@ -160,7 +160,7 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
 
   /**
    * Called at the end of a complete sync. All items of the ref except the refused and postponed ones were applied, or are not
-   * desired any more, so their holds, approvals and rejections are removed. A rejected removal of a member stays until the source
+   * desired any more, so they are no longer held, approved or rejected. A rejected removal of a member stays until the source
    * adds the member again.
    * @param refused changes that the guard held or that an operator rejected
    * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed

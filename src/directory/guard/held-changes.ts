@@ -33,7 +33,7 @@ export interface HeldChanges extends ChangeList {
   /** Times of the approval, Unix milliseconds of Redis. */
   openedAt: number;
   expiresAt: number;
-  /** Time until the approval expires by the clock of Redis, milliseconds; 0 or less: no operator can decide it any more. */
+  /** Time until the approval expires by the clock of Redis, milliseconds; 0 or less: no operator can decide them. */
   leftMs: number;
   kinds: Record<DestructiveKind, number>;
   total: number;
@@ -51,7 +51,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
   const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
   /**
-   * Returns how many changes of an approval are neither written nor taken back, and the time until it ends (0 or less: it has).
+   * Returns how many changes of an approval are neither written nor taken back, and `leftMs` until it ends (0 or less: ended).
    * @param approvedUntil as of its `Decision`
    */
   async function countUnwritten(approvedUntil: number): Promise<{ count: number; leftMs: number }> {
@@ -97,7 +97,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
   /** Counts all held changes. `expired`: those held under an approval that has expired, which are not judged anew yet. */
   async function countHeld(): Promise<Pick<HeldChanges, 'kinds' | 'total'> & { expired: number }> {
     const { serial, leftMs } = await readApprovalTerm({ redis, keys }, target);
-    // The changes of the newest approval have larger places than its serial. Without one that is open, all have expired.
+    // The changes of the newest approval have larger places than its serial. Without an open approval, all have expired.
     const last = leftMs > 0 ? serial : '+inf';
     const ofKinds = await Promise.all(
       DESTRUCTIVE_KINDS.map((kind) =>
@@ -186,25 +186,25 @@ export const toKindCounts = (counts: readonly number[]): HeldChanges['kinds'] =>
 /** First and last score; scores are whole numbers. */
 type Range = [from: number, to: number];
 
-/** Returns the ranges of scores of a list: of held changes all after its serial; of rejected ones one for each rejection. */
+/** Returns the ranges of scores of a list: for held changes one, after the serial; for rejected ones one a rejection. */
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
   source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 
-/** Parses an item of a list that holds changes of one kind: `<ref>` or `<ref> <subject>`. The inverse of `itemText`. */
+/** Parses an item of a list of changes of one kind: `<ref>` or `<ref> <subject>`. The inverse of `itemText`. */
 export function parseItem(kind: DestructiveKind, text: string): Destruction {
   const space = text.indexOf(' ');
   if (space < 0) return { kind, ref: text as Ref };
   return { kind, ref: text.slice(0, space) as Ref, subject: text.slice(space + 1) };
 }
 
-/** Returns a change as an item of a list that holds changes of its kind: `<ref>` or `<ref> <subject>`. */
+/** Returns a change as an item of a list of changes of its kind: `<ref>` or `<ref> <subject>`. */
 const itemText = ({ ref, subject }: Destruction): string =>
   subject === undefined ? ref : `${ref} ${subject}`;
 
-/** Returns a change as an item of a list that holds changes of all kinds: `<kind> <ref>` or `<kind> <ref> <subject>`. */
+/** Returns a change as an item of a list of changes of all kinds: `<kind> <ref>` or `<kind> <ref> <subject>`. */
 export const changeText = (item: Destruction): string => `${item.kind} ${itemText(item)}`;
 
-/** Parses an item of a list that holds changes of all kinds. The inverse of `changeText`. */
+/** Parses an item of a list of changes of all kinds. The inverse of `changeText`. */
 export function parseChange(text: string): Destruction {
   const space = text.indexOf(' ');
   return parseItem(text.slice(0, space) as DestructiveKind, text.slice(space + 1));

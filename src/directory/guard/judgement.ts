@@ -51,8 +51,8 @@ export function createJudgement({ scripts, keys }: StoreDeps, common: object) {
 
   /**
    * Counts the items without an earlier verdict, and judges none of them.
-   * @returns `undecided`: for each portion their numbers, in the order of DESTRUCTIVE_KINDS. `stop`: `rejected` if an item of any
-   *   portion has this earlier verdict, else `held` if one has that; undefined: none has either
+   * @returns `undecided`: for each portion their numbers, in the order of DESTRUCTIVE_KINDS. `stop`: the
+   *   earlier verdict of an item of any portion, `rejected` before `held`; undefined: no item has one of them
    */
   async function countUndecided(
     portions: Destruction[][],

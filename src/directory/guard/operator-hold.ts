@@ -1,6 +1,6 @@
 // Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
-// tenant at the target's address, or because Redis came back with older data (redis/older-data.ts). Each connection has holds of its
-// own; one because of another tenant is in force for all connections of the target (ADR 0022).
+// tenant at the target's address, or because Redis came back with older data (redis/older-data.ts). Each connection has its own
+// holds; a hold because of another tenant is in force for all connections of the target (ADR 0022).
 import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
@@ -33,8 +33,8 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
 /**
- * Returns a text: the guard judges the changes of an expired approval anew, which the sync of each change does. Nothing is synced
- * while the target is on hold.
+ * Returns a text: when the guard judges the changes of an expired approval anew, which is at their next sync. A target on hold has
+ * no syncs.
  * @param endOfHold `holdAdvice` of the target; undefined: it is not on hold
  */
 export const judgedAnew = (endOfHold: string | undefined): string =>
@@ -64,7 +64,7 @@ export function createOperatorHold(
   /**
    * Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step.
    * @param options `replaces`: the hold takes the place of an operator's
-   * @returns false: the target has a hold of this kind already
+   * @returns false: a hold of this kind exists (lua/holds.lua)
    */
   async function hold(by: string, note?: string, { replaces = false } = {}): Promise<boolean> {
     const [tag] = await scripts.run('hold', keys.base, { target, by, note, replaces });
@@ -82,13 +82,13 @@ export function createOperatorHold(
 
   /**
    * Ends this connection's hold because of another tenant; an operator's hold that waited beneath it (lua/holds.lua) is in force
-   * again. The other connections need a run: those of the time of the hold ended without a write.
+   * again. The other connections need a run, because their runs during the hold wrote nothing.
    */
   async function endTenantHold(): Promise<void> {
     const own = await read(name);
     if (!own || !isTenantHold(own)) return;
-    // Before the release too: if this process ends in between, the others get their run all the same. After it, because a run that
-    // began before it ended without a write.
+    // Noted before the release in case this process ends in between, and once more after it, because a run that began before the
+    // release wrote nothing.
     await noteOthers();
     await scripts.run('release_hold', keys.base, { target, tenant: true });
     await noteOthers();
@@ -116,17 +116,15 @@ export function createOperatorHold(
   }
 
   /**
-   * Returns the hold in force; undefined: none. An operator's hold beneath one because of another tenant (lua/holds.lua: `operator`)
-   * is left out, also where another connection has that one.
+   * Returns the hold in force; undefined: none. A hold because of another tenant, of this or another connection, goes before an
+   * operator's hold (lua/holds.lua: `operator`).
    */
   async function onHold(): Promise<Hold | undefined> {
     const [own, elsewhere] = await Promise.all([read(name), tenantHoldElsewhere()]);
     return own && isTenantHold(own) ? own : (elsewhere ?? own);
   }
 
-  /**
-   * Returns who ordered the operator's hold, and why, also beneath a hold because of another tenant; undefined: no operator did.
-   */
+  /** Returns the operator's hold, also while one because of another tenant is in force; undefined: there is none. */
   async function operatorHold(): Promise<OperatorHold | undefined> {
     const text = await redis.get(name);
     if (text === null) return undefined;

@@ -40,7 +40,7 @@ export interface DecisionSettings {
   kinds: typeof DESTRUCTIVE_KINDS;
 }
 
-/** Decisions among which a process finds the one that it just made. */
+/** Number of the newest decisions in which `movedBy` searches. */
 const RECENT = 10;
 /** Changes of one script; 120 take about 5 ms. */
 const PORTION = 120;
@@ -108,8 +108,8 @@ export function createStoredDecisions({ redis, scripts, keys }: StoreDeps, setti
   }
 
   /**
-   * Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. Undefined: the decision
-   * is not among the newest.
+   * Returns how many changes of each kind a decision moved, without those that the source took back before. Undefined: the
+   * decision is not recent.
    */
   async function movedBy(number: number): Promise<Decision['kinds'] | undefined> {
     const newest = await redis.lrange(keys.key('guardDecisions', target), 0, RECENT - 1);

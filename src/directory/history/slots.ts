@@ -61,8 +61,8 @@ export const encodeValues = <Kind extends RingKind>(kind: Kind, values: HistoryV
     .join(',');
 
 /**
- * Decodes a ring. A place with an older slot number has not been overwritten yet, and counts as empty.
- * @param places place in the ring → `slot,value,value`
+ * Decodes a ring. A position with an older slot number was not overwritten, and counts as empty.
+ * @param places position in the ring → `slot,value,value`
  */
 export function decodeRing<Kind extends RingKind>(
   kind: Kind,

@@ -82,7 +82,7 @@ async function checkPortions(
 ): Promise<ChainCheck> {
   const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
   let after = '-';
-  /** Hash of the entry before the next one; undefined before the first portion. */
+  /** Hash before the next entry; undefined before the first portion. */
   let lastHash: string | undefined;
   for (;;) {
     const portion = await readPortion(redis, log, after);

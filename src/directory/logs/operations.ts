@@ -63,8 +63,8 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     multi.zrange(list, '0', String(-MOST_OPERATIONS - 1));
     multi.zremrangebyrank(list, 0, -MOST_OPERATIONS - 1);
     const dropped = ((await multi.exec())?.[2]?.[1] ?? []) as string[];
-    // `dropResults` finds the results of listed operations only. An operation that left the list while it ran is put once more, and
-    // dropped again, when it has ended.
+    // `dropResults` finds the results of listed operations only, so those of dropped ones are deleted here. The last `put` of one
+    // that still runs lists and drops it again.
     if (dropped.length > 0) await redis.del(...dropped.map(resultKey));
   }
 

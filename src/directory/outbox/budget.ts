@@ -88,7 +88,7 @@ export function createBudget(
   const args = { target, callState: callStateOf(options), intervalMs: 1000 / requestsPerSecond, burst };
 
   /**
-   * Resolves when one request may be sent; waits for the bucket, for a pause and for the breaker.
+   * Resolves when one request may be sent; waits for the budget, for a pause and for the breaker.
    * @returns the time that it waited, milliseconds
    */
   async function take(signal?: AbortSignal): Promise<number> {

@@ -8,7 +8,7 @@ const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 /** Returns whether the text of a condition has the note that other settings judged it. */
 export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
 
-/** Note on a held change that other settings of the target may not want any more. Every run has such changes judged anew. */
+/** Note on a change held under other settings: the present ones may not want it. Each run has such changes judged anew. */
 const JUDGED_BEFORE =
   ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
 
@@ -37,8 +37,8 @@ export function presentMessage(condition: Condition, settings: string): string {
 }
 
 /**
- * Returns the message of a condition, with a note if the settings have changed since.
- * @param settings print of the present ones
+ * Returns the message of a condition, with a note if other settings judged it.
+ * @param settings print of the present settings
  */
 export const conditionText = (condition: Condition, settings: string): string =>
   isBySettingsOfThen(condition, settings) && condition.reason !== 'Held'

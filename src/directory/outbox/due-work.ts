@@ -41,7 +41,7 @@ export interface DueWork {
   suspectedDrift: string;
   /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
   observedDrift: string;
-  /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
+  /** Basis of this sync, which the link stores at its end (lua/basis.lua). */
   basis: string;
   /** Entries of the provisioning log, written with the next step of this sync. */
   logEntries: LogEntry[];

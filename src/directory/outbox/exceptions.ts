@@ -50,7 +50,7 @@ export interface StandingException {
   message: string;
 }
 
-/** Returns the reason under which the list of exceptions has a condition; undefined for every other condition. */
+/** Returns the reason under which a condition is listed as an exception; undefined: it is none. */
 export const exceptionReasonOf = (condition: Condition | undefined): ResourceReason | undefined =>
   RESOURCE_REASONS.find((reason) => reason === condition?.reason) ?? condition?.besides;
 
@@ -104,7 +104,7 @@ const zeroByReason = (): Record<ExceptionReason, number> =>
 /** The stored part of an exception (docs/exceptions.md). Name and message are added when it is listed. */
 type StoredException = { ref: Ref; reason: ResourceReason; since: number };
 
-/** Messages by reason, while the link of the resource holds no condition: the next sync of the resource stores one. */
+/** Messages by reason, for a resource whose link has no condition about this reason. */
 const MESSAGES: Record<ResourceReason, string> = {
   Rejected: 'an operator rejected the change: the platform keeps what it has',
   LastAdministrator: 'no other active administrator would be left at the platform',

@@ -19,7 +19,7 @@ export interface HandoverHead {
   platformId: string;
   /** The platform's numeric user id as text. */
   account: string;
-  /** The closing of the account that the handover belongs to (Link.closedAt). */
+  /** Time of the closing that the handover belongs to (Link.closedAt). */
   closedAt: number;
   startedAt: number;
   endedAt?: number;
@@ -41,7 +41,7 @@ export interface HandedItem {
   type: 'FOLDER' | 'WORKBOOK' | 'REPORT';
   id: string;
   name: string;
-  /** Id of the folder before; null = the root. */
+  /** Id of the former folder; null = the root. */
   from: string | null;
   state: 'planned' | 'moved' | 'refused' | 'returned' | 'left';
   /** Message of the platform, or the reason why the item was left. */

@@ -19,10 +19,10 @@ export interface ComparedDefinitions {
 
 export function createKnownDefinitions({ redis, scripts, keys }: StoreDeps, target: string) {
   const key = keys.key('definitions', target);
-  /** The last definitions that `note` has stored. One read of the definitions serves many syncs, which need no further call. */
+  /** The object that `note` stored last. Many syncs share one object, and only the first of them runs the script. */
   let noted: ReadonlyMap<string, unknown> | undefined;
 
-  /** Returns the stored id by name of the attribute. An id that no definition has (VALUES_LOST) stands for lost values. */
+  /** Returns the stored id by name of the attribute; VALUES_LOST in place of an id: values are lost. */
   const read = async (): Promise<ReadonlyMap<string, string>> =>
     new Map(Object.entries(await redis.hgetall(key)));
 

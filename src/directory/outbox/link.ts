@@ -49,8 +49,8 @@ export interface Link {
    */
   adopting?: true;
   /**
-   * Set when a departed user comes back and all memberships become pending again, which may be there already: a group reads its
-   * members before it adds the user, and logs only a member whom it lacked. Removed when no addition is pending.
+   * Set when a departed user comes back: all memberships become pending, also those that the platform still has. The sync of a
+   * group reads its members first, and logs only users that it lacked. Removed when no addition is pending.
    */
   rejoining?: true;
   /** Whether the bridge created the account or group, or adopted it. */
@@ -105,7 +105,7 @@ export interface Link {
   hasFormerName?: true;
   /** Consecutive failed attempts. */
   attempts?: number;
-  /** Message of the newest of these failures: the provisioning log names only the first one. */
+  /** Message of the newest of the `attempts`: the provisioning log names only the first. */
   lastFailure?: string;
   /**
    * Consecutive attempts that found the name or the account with its former holder; they count as no failure. While a sync of the
@@ -254,7 +254,7 @@ export function readableLink(text: string): Link | undefined {
 }
 
 /**
- * Parses a reverse link, the value that `linked:<target>` (keys.ts) holds for `kind:platform id`.
+ * Parses a reverse link, the value that `linked:<target>` (keys.ts) has for `kind:platform id`.
  * @returns the ref, and the fingerprint of the account when it was equal to its link
  */
 export function parseReverseLink(text: string): { ref: Ref; print?: string } {

@@ -1,12 +1,12 @@
-// Stores at which addresses of a target its linked accounts were recognised, and tells while what is there may belong to another
+// Stores at which addresses of a target its linked accounts were recognised, and whether the present one may lead to another
 // tenant (ADR 0022).
 import { createOperatorHold, isTenantHold, type Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
- * Why nothing at a target may count as a state of the linked accounts: an id of a link may lead to somebody else there. `address`:
- * the settings name an address at which no linked account was found yet. `tenant`: a reconcile holds the target as another tenant.
+ * Why a target is not recognised: the id of a link may lead to somebody else there, so no state there counts. `address`: the
+ * settings name an address at which no linked account was found yet. `tenant`: a reconcile holds the target as another tenant.
  */
 export type Unrecognised = 'address' | 'tenant';
 
@@ -49,9 +49,9 @@ export function createRecognition(
   }
 
   /**
-   * Forgets the addresses at which the accounts were recognised, so that the present one counts as another, and those of the other
-   * connections too: a new tenant is new for all, and each compares its linked accounts there before it writes. If an acceptance of
-   * another connection has done so already, only this connection accepts the tenant now.
+   * Forgets the addresses at which the accounts of all connections were recognised: the present address then counts as another, and
+   * each connection compares its linked accounts with the new tenant before it writes. If an acceptance of another connection has
+   * forgotten them already, the others keep theirs now.
    */
   async function forgetAddresses(): Promise<void> {
     const own = await redis.smembers(known);

@@ -92,7 +92,7 @@ export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.s
 const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;
 export const isAnew = (mappedBy: string | undefined): boolean =>
   mappedBy?.startsWith(ANEW) === true || isReturned(mappedBy);
-/** Groups that are noted by one script. */
+/** Groups that one script notes. */
 const SEEN_PORTION = 1000;
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -101,7 +101,7 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const state = keys.key('reconcile', target);
-  /** Family and id of the lock: `run:<target>` holds the fence of the run that has it. */
+  /** Family and id of the lock: `run:<target>` has the fence of the run that took it. */
   const lease = `run:${target}`;
 
   /** Takes the lock of a reconcile run. @returns the fence; undefined while another run holds the lock */

@@ -41,8 +41,7 @@ export async function readWaiting(
   const later = await range('dirty', Math.max(0, offset - before), limit - underWay.length);
   // A resource that was changed during its sync is in both lists, and is shown in the first.
   const inBoth = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
-  // The end of its sync, or the way to the queue, may move a resource between the two reads, so that both find it: the Set keeps
-  // the first.
+  // A resource whose sync ends, or that is delivered, between the two reads may be found by both: the Set keeps the first.
   const refs = [...new Set([...underWay, ...later.filter((_, index) => inBoth[index] === null)])];
   if (refs.length === 0) return [];
   const [marks, scores, deliveries] = await Promise.all([

@@ -181,7 +181,7 @@ export function createWork(
 
   /**
    * Ends the sync: stores the link and the outcome, and clears the mark unless the resource was marked again meanwhile.
-   * @param waiting what the resource waits for, and who may wait for it
+   * @param waiting name or account that it waits for, or gives up
    */
   async function ack(work: DueWork, link: Link, outcome: AckOutcome, waiting: NameWait = {}): Promise<Ack> {
     const later = outcome.kind === 'later' ? outcome : undefined;

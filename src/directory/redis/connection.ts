@@ -118,7 +118,7 @@ function connectServer(options: ServerOptions): Redis {
   return redis;
 }
 
-/** Logs why Redis is away, each reason once until it is back, and its return: attempts to connect may fail for reasons in turn. */
+/** Logs why Redis is away, and when it is back. Each reason is logged once, because attempts may fail for several in turn. */
 function report(redis: Redis, role: ConnectionRole, logger: Logger): void {
   const told = new Set<string>();
   redis.on('error', (error: Error) => {

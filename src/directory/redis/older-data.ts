@@ -5,7 +5,7 @@ import { OLDER_DATA_HOLDER } from '../guard/operator-hold.ts';
 import type { StoreDeps } from './scripts.ts';
 
 /**
- * Largest loss that counts as none, milliseconds: `appendfsync everysec` may lose the pushes of about a second, and processes ask
+ * Largest loss that counts as none: `appendfsync everysec` may lose the pushes of about a second, and processes call `check`
  * every five seconds.
  */
 const MOST_LOST_MS = 10_000;
@@ -18,7 +18,7 @@ export function createOlderData({ scripts, keys }: StoreDeps, targets: readonly 
   /** Time of Redis at the last call, Unix milliseconds, and the counter `sequence` (keys.ts) then; 0: before the first. */
   let [seen, sequence] = [0, 0];
   return {
-    /** Compares the data with the last call of this process. @returns with a loss: the time up to which changes are lost */
+    /** Compares the data with the last call of this process. @returns `until`: after a loss, the end of the lost time */
     check: async (): Promise<{ loss: DataLoss; until: string }> => {
       const until = isoTime(seen);
       const note = `Redis came back with older data, and changes up to ${until} are lost: run a full cycle of the identity provider, or restore a backup, and look at scim-bridge plan (docs/redis.md)`;

@@ -1,5 +1,5 @@
-// Reads large data in portions, because a long command blocks Redis, and a long reply takes its memory twice; and takes apart the
-// lists in which Redis returns hashes and streams.
+// Reads large data in portions, because a long command blocks Redis, and a long reply is a copy in its memory. Parses the lists in
+// which Redis returns hashes and streams.
 import { Cluster, type Redis } from 'ioredis';
 
 /** Returns the pairs of a list of names and values in turn, the form in which Redis and scripts return a hash. */

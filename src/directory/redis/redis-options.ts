@@ -41,7 +41,7 @@ const SENTINEL_RETRY_MS = 5000;
 const SENTINEL_ANSWER_MS = 2000;
 
 /**
- * Returns the place of Redis with the options of ioredis.
+ * Returns server or cluster, with the options of ioredis.
  * @throws Error for an invalid address, which check-config reports earlier, and for a TLS file that cannot be read
  */
 export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {

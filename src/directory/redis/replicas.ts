@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 
 /**
- * Resolves when all replicas have the writes of this connection to keys of `base`.
+ * Resolves when all replicas have the writes of this client to keys of `base`.
  * @throws Error when a replica does not confirm in time, or the connection was opened anew meanwhile
  */
 export type Confirm = (base: string) => Promise<void>;
@@ -48,7 +48,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     });
   }
 
-  /** Sends a command to the node that holds the keys of `base`: EXISTS routes the pipeline in a cluster. */
+  /** Sends a command to the node that has the keys of `base`: EXISTS routes the pipeline in a cluster. */
   async function ask(base: string, command: string, ...args: (string | number)[]): Promise<unknown> {
     const replies = await redis
       .pipeline()
@@ -61,7 +61,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     return reply;
   }
 
-  /** Counts the replicas that have to confirm; a smaller number counts only after the grace of a lost replica. */
+  /** Counts the replicas that have to confirm; a smaller number counts only after REPLICA_LOSS_GRACE_MS. */
   async function countReplicas(base: string, state: ReplicaState): Promise<void> {
     state.countedAt = clock.now();
     const followers = countFollowers(String(await ask(base, 'INFO', 'replication')));

@@ -22,7 +22,7 @@ export interface GroupName {
 }
 
 /**
- * The outcome of a write. `taken` names the SCIM attribute whose value another resource holds, and the id of that resource.
+ * The outcome of a write. `taken` names the SCIM attribute whose value another resource has, and the id of that resource.
  * `stale`: the stored version is not the required one. `missing`: the resource is not stored.
  */
 export type PutOutcome =

@@ -250,7 +250,7 @@ interface UniqueIndex {
   lookup?: string;
 }
 
-/** Returns the index that answers an equality on a unique user attribute; undefined for other attributes. */
+/** Returns the index for an `eq` filter on a unique user attribute; undefined for other attributes. */
 function uniqueIndex(attribute: string, value: string): UniqueIndex | undefined {
   if (attribute === 'username') return { family: 'userNames', value: fold(value) };
   if (attribute === 'externalid')

@@ -110,7 +110,7 @@ export function createGroupWrites(
   async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
     const script = kind === 'User' ? 'delete_user' : 'delete_group';
     let tag: string;
-    // `empty` changes the version, so the required one is compared before it only.
+    // `empty` changes the version, so only the first script compares `expected`.
     for (let { expected } = removal; ; expected = undefined) {
       // The events of a deletion do not depend on the method.
       const args = { ...argumentsOf('patch'), ...removal, expected, most: MOST_AT_ONCE };

@@ -35,7 +35,7 @@ export interface MemberPortion {
 
 type Store = (portion: MemberPortion) => Promise<PutOutcome>;
 
-/** Returns whether the steps have more values than one script changes. A `replace` step may also exceed it by what it removes. */
+/** Returns whether the steps have more values than one script changes. The removals of a `replace` step are not counted. */
 export const areMany = (steps: readonly MemberStep[]): boolean =>
   steps.reduce((sum, { values }) => sum + values.length, 0) > MOST_AT_ONCE;
 

@@ -71,7 +71,7 @@ export function createReading({ redis, scripts, keys }: StoreDeps) {
 
   /**
    * Reads the records of the first ids of a list.
-   * @returns also the place of the last id that was read, and the number of these ids
+   * @returns `last`: place of the last id that was read; `read`: number of read ids
    */
   async function placed(
     kind: Kind,

@@ -20,7 +20,7 @@ export interface NamedResource {
 
 export interface NameSearchStep {
   found: NamedResource[];
-  /** Place of the next step; undefined at the end. */
+  /** `place` of the next step; undefined: the end. */
   next: string | undefined;
 }
 
@@ -123,7 +123,7 @@ export const isSearchPlace = (place: string): boolean => place === '' || /^[0-2]
 
 /**
  * Returns the texts for which Redis searches the records. Redis folds ASCII only, so it gets the longest run of plain
- * characters, else usual spellings.
+ * characters, else three spellings.
  */
 function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
   const [longest = ''] = (wanted.match(PLAIN_RUN) ?? []).sort((one, other) => other.length - one.length);
