@@ -42,7 +42,7 @@ export function causeOf(context: SyncContext): Pick<Condition, 'request' | 'acce
   return { request: work.request, accepted: work.since };
 }
 
-/** Returns the cause that an earlier sync has noted; empty if the guard has no change of the resource any more. */
+/** Returns the cause that an earlier sync noted; empty if the guard has no change of the resource now. */
 function knownCause({ link, work }: SyncContext): Pick<Condition, 'request' | 'accepted'> {
   const { request, accepted } = (work.hasGuardItem && link.condition) || {};
   return request === undefined || accepted === undefined ? {} : { request, accepted };

@@ -38,11 +38,11 @@ export interface Gate {
   remark?: Why;
   /** Whether this sync deactivated the account, or found that somebody else had closed it. */
   closed: boolean;
-  /** The resource that this one waits for and of which the guard holds a change; null: there is none; absent: not asked yet. */
+  /** The resource whose held change this resource waits for; null: there is none; absent: not asked yet. */
   heldHolder?: Ref | null;
   /**
-   * The resource that has the name or account which this one waits for. `isMarked`: a sync of the holder is pending.
-   * `pendingSince`: since when a sync of the holder, or of a group that is to remove the holder, is pending (Unix milliseconds).
+   * The resource that has the name or account which this resource waits for. `isMarked`: a sync of the holder is pending.
+   * `pendingSince`: start of the pending sync of the holder, or of a group that is to remove it (Unix milliseconds).
    */
   holder?: { ref: Ref; isMarked: boolean; pendingSince?: number | undefined };
 }
@@ -92,9 +92,9 @@ export interface SyncContext {
    */
   failedWrite?: FailedWrite;
   /**
-   * Refusals of single members, as one failed write with the first error, which is thrown after all other members of the group were
-   * written (group/members.ts): one refused member keeps no others in the group or out of it. `members`: the refused members of the
-   * first operation (addition or removal). `inARow`: number of refusals since the last member that was written.
+   * Refusals of single members, as one failed write with the first error. It is thrown after all other members of the group are
+   * written (group/members.ts), so that one refused member stops no other. `members`: the refused members of the first operation
+   * (addition or removal). `inARow`: number of refusals since the last member that was written.
    */
   refusedMembers?: FailedWrite & { members: string[]; error: Error; inARow: number };
   /** Refused members whose accounts the platform does not show; judged after all other members, by one list (member-writes.ts). */

@@ -77,7 +77,7 @@ function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean, k
   return `a person rejected ${words.join(' and ')}: ${kept}`;
 }
 
-/** Returns the rejected changes as the end of a message about held ones, because a resource has one condition for both. */
+/** Returns the rejected changes as the end of a message about held changes: a resource has one condition for both. */
 function besidesHeld(refused: Refused, keptLeavers: number): string {
   const held = kindsOf(refused, 'held');
   const rejected = kindsOf(refused, 'rejected');

@@ -68,8 +68,7 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
   const isAllowed = permission === 'allowed';
-  // A change that is not allowed needs no check, except one that was held for the last administrator: the check then finds out
-  // whether this reason still applies.
+  // A change that is not allowed needs no check, unless it was held for the last administrator: that reason may have ended.
   if (!isAllowed && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
   const administrator = await administratorStateOf(context);
@@ -110,9 +109,9 @@ export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
 /**
- * Returns the message of a resource that waits until `holder` gives up a name or account. Other resources may wait in between,
- * each for the name of the next. The held change need not be about a leaver: a person whose removal from a group is held gets no
- * new userName either (sync-user.ts).
+ * Returns the message of a resource that waits until `holder` gives up a name or account. Other resources may wait in between, each
+ * for the name of the next. The holder need not be a leaver: a person whose removal from a group is held gets no new userName
+ * either (sync-user.ts).
  */
 const behindText = (holder: Ref): string =>
   `it waits until ${holder} gives up a name or account, and the guard holds a change of ${holder}`;

@@ -40,7 +40,7 @@ export interface ProvisioningWriter {
   failed(operation: string, error: unknown): void;
   /**
    * Returns the entry for a link that got another id, by an adoption or by an earlier create whose answer was lost; nothing after a
-   * create of this sync. It is for the step that saves the link, because that may be refused.
+   * create of this sync. Stored together with the link, whose save may be refused.
    */
   linked(): LogEntry[];
   /** Records members who stay in a group although the source took them out. */
@@ -69,7 +69,7 @@ const ACTIONS: Record<string, LogAction> = {
   'remove members': 'removeMembers',
 };
 
-/** @param policy of the target: only `sync` deletes, so only then a deletion that somebody else made is logged */
+/** @param policy of the target: only under `sync`, a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
   /** Copy of the link at the start of the sync, so that unchanged facts are not logged again; of `core` it has only `active`. */
@@ -86,7 +86,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   const written = new Set<string>();
   /** Entries that `append` completes. */
   let drafts: EntryDraft[] = [];
-  /** The change that the last call left unwritten, for an entry about the end of the sync. `none`: a read, or a success. */
+  /** The failed change of the last call, for the entry about the end of the sync. `none`: a read, or a success. */
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 

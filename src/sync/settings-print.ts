@@ -1,5 +1,5 @@
-// Computes a print of the settings of a target that decide how its resources are synced, so that a refusal tells whether
-// they have changed since.
+// Computes a print of the settings of a target that decide how its resources are synced, so that a condition shows whether they
+// have changed since.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../support/canonical-json.ts';
 import type { TargetSettings } from './target.ts';

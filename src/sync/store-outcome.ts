@@ -67,7 +67,7 @@ function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): 
   const isWaiting = kind === 'later' || kind === 'blocked';
   return {
     ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
-    // If the resource waits, only a written name or a closed account counts: two dead letters that wait for each other's names
+    // If this resource waits, only a written name or a closed account counts: two dead letters that wait for each other's names
     // would make each other due without end.
     mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
   };
@@ -81,8 +81,8 @@ async function storeEnded(
   const { gate, link, outbox, work } = context;
   setCondition(context, outcome.condition);
   const isForgotten = outcome.kind === 'synced' && outcome.forget === true;
-  // The guard drops the changes of this resource that the sync would no longer make. Before `ack`, which ends the lease: another
-  // sync could then hold changes that are dropped here.
+  // The guard drops the changes of this resource that the sync would no longer make: before `ack` ends the lease, because changes
+  // that the next sync holds must not be dropped.
   if (work.hasGuardItem) {
     const refused = gate.refused.map(({ item }) => item);
     await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, postponed: gate.postponed });
@@ -102,8 +102,8 @@ async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Pr
   const isWaitOver =
     gate.heldHolder === null && (wasBehindHold(link) || link.condition?.reason === 'NameTaken');
   if (why || isWaitOver) setCondition(context, why);
-  // With `behindHeld` the resource only waits for the decision; the list is empty, because it awaits no removal from a group. After
-  // a failed call (`attempts`) it waits for the platform too.
+  // With `behindHeld` the resource waits for the decision only; the list is empty, because no removal from a group is awaited.
+  // After a failed call (`attempts`) the platform is awaited too.
   const behindHeld = gate.heldHolder && link.attempts === undefined ? [] : undefined;
   const later = { kind: 'later', afterMs: outcome.afterMs, behindHeld } as const;
   await outbox.ack(work, link, later, namesOf(context, outcome));

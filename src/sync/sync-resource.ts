@@ -56,7 +56,7 @@ export async function syncResource(
     });
   }, deps.outbox.leaseMs / 3);
   try {
-    // Not inside `syncByKind`: while the process stops, `outcomeOfError` would hide an error of Redis.
+    // Not inside `syncByKind`, because `outcomeOfError` hides errors of Redis while the process stops.
     const conflict = (await heldElsewhere(context)) ?? (await linkedTwice(context));
     const outcome = await syncByKind(context, conflict).catch((error: unknown) =>
       outcomeOfError(context, error, deps.random),
@@ -91,8 +91,8 @@ async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): 
 }
 
 /**
- * Returns an outcome while another connection holds the target because of another tenant. Asked under the lease: a hold that comes
- * later ends the lease. The relay delivers the mark again when the hold has ended.
+ * Returns an outcome while another connection holds the target because of another tenant. Asked under the lease, which a later hold
+ * ends. The relay delivers the mark again when the hold has ended.
  */
 async function heldElsewhere({ outbox }: SyncContext): Promise<NotOurs | undefined> {
   return (await outbox.guardStore.tenantHoldElsewhere()) && { kind: 'later', afterMs: 0 };

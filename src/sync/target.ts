@@ -27,7 +27,7 @@ export const LISTED_AS_PROTECTED = 'listed in users.protected';
 /** Beginning of the message of the condition `Protected` for the owner of the platform key. */
 export const OWNER_OF_KEY = 'owner of the platform key';
 
-/** Message of that condition while the sync waits, because the platform does not tell to whom the key belongs now. */
+/** Message of the condition `Protected` while the sync waits until the platform tells the owner of the key. */
 export const OWNER_UNTOLD = `${OWNER_OF_KEY} at the last sync; the sync waits until the platform tells again whose key it is`;
 
 /** Settings of a target that limit what sync may write. */
@@ -86,7 +86,7 @@ export interface Target {
   budget: Budget;
   /** Breaker of the calls of this process. */
   breaker: Pick<Breaker, 'read' | 'close'>;
-  /** Breaker of the service: another one in a command that calls another address than the service, or with another key. */
+  /** Breaker of `serve`. A command with another address or key than `serve` has its own `breaker`. */
   serviceBreaker: Pick<Breaker, 'read'>;
   /** Whether the platform answers this process, is silent, or limits the rate. */
   answering: Answering;

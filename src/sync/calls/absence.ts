@@ -16,9 +16,9 @@ export class ListAwaited extends Error {
 }
 
 /**
- * Returns whether the platform has lost a linked resource: a read by id answers 404, and the whole list, which began after that,
- * does not show it. A proxy cannot imitate a list. The resource may have been renamed by hand, so a list filtered by its
- * name proves that it is there, but not that it is gone. False also if the list cannot be read whole.
+ * Returns whether the platform has lost a linked resource: a read by id answers 404, and a whole list that began after the 404 does
+ * not show the id. A proxy cannot imitate a list. A list filtered by name proves no absence, because the resource may have been
+ * renamed by hand. False also if the list cannot be read whole.
  * @throws errors of the platform client when the filtered list fails, or the read by id with another error than 404
  * @throws ListAwaited when the whole list is not read yet
  */
@@ -51,7 +51,7 @@ export async function isFound(
 }
 
 /**
- * Returns whether a whole list does not show the resource, of which isFound returned false. Calls at the same time share one list.
+ * Returns whether a whole list lacks the resource. To be called after isFound returned false; concurrent calls share one list.
  * @throws ListAwaited when the whole list is not read yet
  */
 export async function isMissing({ target, call }: Asking, kind: Kind, { id = '' }: Link): Promise<boolean> {
@@ -72,7 +72,7 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   logger.warn({ ref: work.ref }, `${what} is gone at the platform, looking for it anew`);
   // Changes that wait for a decision or were rejected end with the account or group.
   resetGate(context);
-  // A refused change of members was one of the group that is gone.
+  // The refusals of members concern the group that is gone.
   delete context.refusedMembers;
   delete context.goneMembers;
   delete context.shownAccount;

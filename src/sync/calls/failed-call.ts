@@ -17,8 +17,8 @@ import { WriteIgnored, type SyncOutcome } from '../outcome.ts';
 const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
 
 /**
- * Number of consecutive failures of one resource from which a person is told, although the sync is tried again. As many failures
- * open the circuit breaker (directory/outbox/breaker.ts), unless other calls to the target succeed.
+ * Consecutive failures of one resource after which it gets a condition, although the sync is tried again. As many failures open the
+ * circuit breaker (directory/outbox/breaker.ts), unless other calls to the target succeed.
  */
 const FAILURES_TO_TELL = 5;
 
@@ -28,7 +28,7 @@ const LIST_AWAITED_MS = 2000;
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
 const UNREACHABLE_MS = 30_000;
 
-/** Writes whose refusal no corrected value at the identity provider mends → their name in the condition of the dead letter. */
+/** Writes whose refusal no corrected value at the source can end → their name in the condition of the dead letter. */
 const WITHOUT_VALUE: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
   ['deactivate user', 'deactivate'],
   ['delete user', 'delete'],
@@ -45,7 +45,7 @@ export async function outcomeOfError(
 ): Promise<SyncOutcome> {
   const { link } = context;
   if (error instanceof LeaseLost) throw error;
-  // Redis may not have the link of this sync, so the sync must not end with it: the next one begins with the stored link.
+  // Redis may lack the link of this sync, so no outcome is stored: the next sync begins with the stored link.
   if (isStoreFailure(error)) throw error;
   // This process stops, or the time of an ordered sync is over: another process goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', afterMs: 0 };
@@ -100,7 +100,7 @@ async function pauseTarget(
   { status, retryAfterMs }: PlatformResponse,
   pauseMs: number,
 ): Promise<void> {
-  // The pause after a 401 is the bridge's own choice, as is the pause in place of a longer Retry-After (failures.ts).
+  // The bridge itself chooses the pause after a 401, and a shorter pause than Retry-After asks for (failures.ts).
   const asked = status === 401 ? undefined : retryAfterMs;
   await target.budget.pause(pauseMs, {
     status,
@@ -111,7 +111,7 @@ async function pauseTarget(
 
 /**
  * Logs the failure, and returns the outcome for another attempt: with a condition if the calls for this resource alone fail.
- * @param afterMs wait before the attempt; `pauseMs`: the pause of the target, which tells the failure in place of a condition
+ * @param afterMs wait before the attempt; `pauseMs`: the pause of the target; with a pause, no condition is set
  */
 async function triedAgain(
   context: SyncContext,
@@ -119,7 +119,7 @@ async function triedAgain(
   { afterMs, pauseMs }: { afterMs: number; pauseMs: number },
 ): Promise<SyncOutcome> {
   const { link, logger, work } = context;
-  // Not the message of a refusal, which quotes the platform and may name people.
+  // `platformMessage` is not logged, because it may name people.
   logger.warn(
     { ref: work.ref, attempt: link.attempts, afterMs, reason: error.message },
     'platform failed, trying again',
@@ -130,8 +130,8 @@ async function triedAgain(
 }
 
 /**
- * Returns whether the calls for this resource fail again and again while the target answers other calls: an open circuit breaker
- * tells the failure of the whole target. A condition about a held or rejected change stays, because its decision comes first.
+ * Returns whether the calls for this resource alone fail again and again. If the whole target fails, its open circuit breaker tells
+ * so. A condition about a held or rejected change stays, because its decision comes first.
  */
 async function isFailingAlone({ link, target }: SyncContext): Promise<boolean> {
   const isToldAlready = link.condition?.reason === 'NotApplied';

@@ -15,7 +15,7 @@ export interface KeyOwner {
    * @throws PlatformError while the owner cannot be read, PlatformAborted when the signal aborts; the error of Redis
    */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
-  /** Gives the platform a moment (SEEN_WITHIN_MS) to tell the key's owner, unless it is known or a read has just failed. */
+  /** Waits up to SEEN_WITHIN_MS until the platform tells the key's owner; not if it is known or a read has just failed. */
   seeKeyOwner(): Promise<void>;
   /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
   knownKeyOwner(): string | undefined;
@@ -25,7 +25,7 @@ export interface KeyOwner {
   isOwnedByAdministrator(): Promise<boolean>;
 }
 
-/** One read of the owner, for all who wait for it. */
+/** One read of the owner, shared by all callers. */
 interface OwnerRead {
   /** The key whose owner is read. */
   key: string;
@@ -37,7 +37,7 @@ interface OwnerRead {
   endedAt: number;
   /** Number of `keyOwner` callers who wait for it. */
   waiting: number;
-  /** Whether it goes on by itself after `seeKeyOwner` has stopped waiting. */
+  /** Whether the read goes on after `seeKeyOwner` has stopped waiting. */
   isKept: boolean;
   /** Ends the read when no caller waits any more. */
   abandoned: AbortController;
@@ -51,10 +51,10 @@ const SEEN_WITHIN_MS = 2000;
 const SEE_AGAIN_MS = 30_000;
 /**
  * Shortest and longest time after a failed read for which `keyOwner` throws its error again; between them as long as the read took.
- * A comparison asks once for each unmanaged member, and a silent platform would stop it each time.
+ * Without this time, a comparison waits for a silent platform once for each unmanaged member.
  */
 const READ_AGAIN_MS = { least: 1000, most: 15_000 };
-/** Longest time for which a read goes on by itself, with its wait for the rate limit. */
+/** Longest time of a read without caller, with its wait for the rate limit. */
 const KEPT_MS = 30_000;
 
 /** Creates the memory of one target for the owner of its API key; nothing is read yet. @param deps.key returns the present key */
@@ -82,11 +82,11 @@ export function createKeyOwner(deps: {
     };
     const end = (state: OwnerRead['state'], found?: ConsoleUser): ConsoleUser | undefined => {
       Object.assign(read, { state, endedAt: clock.now() });
-      // The answer to a former key that arrives late says nothing about the present one.
+      // A late answer about a former key says nothing about the present key.
       if (state !== 'failed' && last === read) owner = found;
       return found;
     };
-    // Urgent: leavers wait for it, so it does not wait for a slot.
+    // Urgent: leavers wait for the read, so it waits for no slot.
     read.account = client.accounts.me({ urgent: true, signal: abandoned.signal }).then(
       (account) => end('told', account),
       (error: unknown) => {
@@ -102,7 +102,7 @@ export function createKeyOwner(deps: {
     return read;
   }
 
-  /** Ends a read that is open and that no caller needs any more. It does not count as failed. */
+  /** Ends an open read that no caller needs any more; it does not count as failed. */
   function abandonUnused(read: OwnerRead): void {
     if (read.state !== 'open' || read.waiting > 0 || read.isKept) return;
     if (last === read) last = undefined;
@@ -111,7 +111,7 @@ export function createKeyOwner(deps: {
 
   /**
    * Returns the read that counts now, and begins one if there is none.
-   * @param again returns the time after a failed read without another one
+   * @param again returns how long no read follows a failed one
    */
   function current(again: (failed: OwnerRead) => number): OwnerRead {
     const age = last ? clock.now() - last.endedAt : 0;
@@ -160,7 +160,7 @@ export function createKeyOwner(deps: {
   };
 }
 
-/** Waits for a shared read. @throws PlatformAborted when the signal aborts before */
+/** Waits for a shared read. @throws PlatformAborted when the signal aborts first */
 async function untilAborted<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
   const left = new AbortController();
   const aborted = new Promise<never>((_, reject) => {

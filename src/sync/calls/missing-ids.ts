@@ -1,5 +1,5 @@
-// Tells which ids the whole list of the platform does not show. One list serves all syncs that asked before it began: where a
-// tenant was emptied, thousands of people ask at once.
+// Tells which ids the whole list of the platform does not show. One list serves all syncs that asked before it began: after a
+// tenant was emptied, thousands of syncs ask at once.
 import type { ListPage } from '../../platform/readers.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import type { Clock } from '../../support/sources.ts';
@@ -12,15 +12,15 @@ type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
 
 export interface MissingIds {
   /**
-   * Returns the result for the id of a whole list that began after the first call with this id. Call it after a 404 of the id.
-   * The list goes on when `signal` aborts, so that the next call finds it.
+   * Returns whether a whole list that began after the first call with this id shows the id. Call it after a 404 for the id. When
+   * `signal` aborts, the list goes on for the next call.
    */
   look(id: string, signal: AbortSignal): Promise<Shown>;
 }
 
 /** Longest time that a sync waits for a list; later it asks again. */
 const LIST_WAIT_MS = 1000;
-/** Pause between two lists as a multiple of the reading time of the first, so that more syncs have asked by then. */
+/** Pause between two lists as a multiple of the reading time of the first, so that one list serves more syncs. */
 const PAUSE_PER_READING = 4;
 const LONGEST_PAUSE_MS = 60_000;
 /** Longest time for reading one list. */
@@ -56,7 +56,7 @@ export function createMissingIds(
   async function read(): Promise<void> {
     const number = ++begun;
     startedAt = clock.now();
-    // One asker's signal must not end a list for which others wait too.
+    // The signal of one sync must not end a list that others await too.
     const signal = timeLimit(LONGEST_READING_MS);
     const ids = new Set<string>();
     const found = await readWholeList(
@@ -80,7 +80,7 @@ export function createMissingIds(
     return next;
   }
 
-  /** Returns the shortest time until the next list that begins will have ended, by the reading time of the one before. */
+  /** Returns the least time until the next list is read, if it takes as long as the one before. */
   function leftMs(): number {
     const now = clock.now();
     const tookMs = startedAt === undefined ? end.tookMs : now - startedAt;
@@ -88,7 +88,7 @@ export function createMissingIds(
     return Math.max(0, endedAt + pauseAfter(tookMs) - now) + tookMs;
   }
 
-  /** Returns what the last list says; undefined: it began before the id was asked for. */
+  /** Returns what the last list shows; undefined: it began before the id was asked for. */
   function inLast(id: string): Exclude<Shown, 'awaited'> | undefined {
     if (last.number <= (asked.get(id) ?? Infinity)) return undefined;
     if (!last.ids) return 'unproven';
@@ -97,7 +97,7 @@ export function createMissingIds(
 
   /** Waits for the list that tells about the id, unless it cannot end in time. */
   async function wait(id: string, signal: AbortSignal): Promise<void> {
-    // A list that runs tells about an id that was asked for before it began.
+    // A running list counts only if it began after the id was asked for.
     const isRunning = startedAt !== undefined && begun > (asked.get(id) ?? Infinity);
     const done = isRunning ? running : nextList();
     if (signal.aborted || (!isRunning && leftMs() > LIST_WAIT_MS)) return;

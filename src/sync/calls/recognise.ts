@@ -28,7 +28,7 @@ export async function recogniseAddress(
     try {
       if ((await outbox.hasMoved()) && (await knowsOneOf(target, links, signal))) await outbox.noteAddress();
     } catch {
-      // Other parts report that Redis or the platform does not answer.
+      // Redis or the platform does not answer; other parts report it.
     }
     await clock.sleep(RETRY_MS, signal);
   }

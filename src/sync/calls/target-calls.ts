@@ -29,7 +29,7 @@ export function createAnswering(clock: Clock) {
   let silence: TargetSilence | undefined;
   let limited: RateLimited | undefined;
   let answeredAt: number | undefined;
-  /** Cause why no calls are sent → Unix milliseconds since when. */
+  /** Cause for which no calls are sent → since when, Unix milliseconds. */
   const stops = new Map<'failing' | 'waiting', number>();
 
   function noteAnswer(status: number): void {
@@ -67,7 +67,7 @@ export function createAnswering(clock: Clock) {
     answeredAt: (): number | undefined => answeredAt,
     /**
      * Records whether calls are stopped for a cause, so that all readers in this process see the same start.
-     * @returns Unix milliseconds since when they are stopped; undefined: they are not
+     * @returns start of the stop, Unix milliseconds; undefined: calls are not stopped
      */
     noteStop: (cause: 'failing' | 'waiting', isStopped: boolean): number | undefined => {
       if (!isStopped) stops.delete(cause);
@@ -125,7 +125,7 @@ export function createTargetWork(
 
 export interface Concurrency {
   limit: () => number;
-  /** Adapts the limit to the end of a call. `isShort`: calls waited for a slot, and not for the rate limit. */
+  /** Adapts the limit after a call. `isShort`: calls waited for a slot, and not for the rate limit. */
   ended(call: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void;
 }
 

@@ -1,5 +1,5 @@
-// Deletes the platform group of a group that was deleted at the source, if the bridge created it. From an adopted group, or if a
-// rejection keeps the group, it removes the managed members. The guard decides about both. `gate`: context.ts.
+// Handles the platform group of a group that was deleted at the source: deletes one that the bridge created, else removes the
+// managed members (adopted group, or kept by a rejection). The guard decides about both. `gate`: context.ts.
 import { counted } from '../../support/counted.ts';
 import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
@@ -31,7 +31,7 @@ export async function deleteOrEmpty(context: SyncContext, id: string): Promise<S
   const { guardStore } = context.outbox;
   const [isDeletionRejected] = await guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
   if (isDeletionRejected) refuse(context, { kind: 'delete' }, 'rejected');
-  // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
+  // A rejected removal keeps the group and its member; the other members are removed as the guard allows.
   if (isDeletionRejected || (await rejectedAmong(context, leaving(pending))).length > 0)
     return removeAll(context, pending);
   // Deleting a group takes access from all its members, so the guard counts them too. `whole`: of the changes without an earlier
@@ -48,8 +48,8 @@ export async function deleteOrEmpty(context: SyncContext, id: string): Promise<S
     });
     return undefined;
   }
-  // The deletion is approved, but postponed, because the removal of a member is not allowed. Without this, the end of the sync
-  // would drop the approval.
+  // The deletion is approved, but the removal of a member is not allowed yet. `postponed` keeps the approval after the end of the
+  // sync.
   if (deletion === 'allowed') context.gate.postponed.push('delete');
   // A removal that the platform answered with success and did not carry out is tried again later.
   await throwIfUnwritten(context, await removePermitted(context, allowed));
@@ -76,8 +76,8 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
     );
   }
   const outcome = ended(context);
-  // A rejected removal keeps the link, because without it the operator could not take the rejection back. Without a condition
-  // nothing was refused, so no managed member is left, except a protected one.
+  // After a rejected removal the link stays, because the operator needs it to withdraw the rejection. Without a condition nothing
+  // was refused, so only protected members are left.
   const refusal = 'condition' in outcome ? outcome.condition : undefined;
   if (protectedCount === 0) return refusal ? outcome : undefined;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.

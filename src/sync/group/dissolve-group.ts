@@ -1,5 +1,5 @@
-// Handles a group that was deleted at the source. A group that a reconcile did not find, and that is gone at the platform, needs
-// neither policy nor guard: its sync goes on with step 4. Steps, in this order:
+// Handles a group that was deleted at the source. If a reconcile did not find the group, and it is gone at the platform, the sync
+// goes on with step 4, without policy and guard. Steps, in this order:
 // 1. Without a link: link the platform group that a create without answer made or a lost link led to.
 // 2. Under a policy that removes nothing: list the leaving members in the link, and end; the group stays.
 // 3. Delete the group or remove its managed members, as the guard allows (delete-or-empty.ts). If a managed member stays, the group
@@ -45,7 +45,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     await makeLeaversPending(context);
     try {
       const unfinished = await deleteOrEmpty(context, link.id);
-      // A group that stays keeps a temporary name (temporary-name.ts): another name would give its members the access of that name.
+      // If the group stays, its temporary name (temporary-name.ts) stays too: another name would give its members other access.
       if (unfinished) return await withTemporaryName(context, unfinished);
       // `deleting`: the group is deleted, so it keeps no temporary name.
       const left = link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
@@ -114,8 +114,8 @@ async function linkTriedGroup(
 }
 
 /**
- * Ends the sync of a group of which it is not proven which platform group is its own. The outcome `synced` means that the policy of
- * the target removes no member. The pending memberships are dropped then, because users wait for the removals among them.
+ * Ends the sync of a group whose platform group is not proven. The outcome `synced` means that the policy of the target removes no
+ * member: the pending memberships are then dropped, because users wait for the removals among them.
  */
 async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
   const { outbox, work } = context;

@@ -48,7 +48,7 @@ export async function findGroup(context: SyncContext, name: string): Promise<Fou
     );
   const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
   if (former !== undefined) {
-    // While the platform group cannot be linked, the former group keeps it.
+    // If the platform group cannot be linked, the former group keeps it.
     const notOurs = await claim(context, group.id, { isNew: false });
     if (notOurs) return notOurs;
     await outbox.inheritRemovals(parseRef(former).id, work.id);
@@ -95,7 +95,7 @@ export async function createPlatformGroup(context: SyncContext, name: string): P
   const { link, target } = context;
   const later = untilShown(context, { displayName: name });
   if (later) return later;
-  // The former name of the group that may exist is kept until the create is answered.
+  // A group with the id in `mayExist` is recognised by its former name, so `core` keeps that name.
   if (link.mayExist?.id === undefined) link.core = { displayName: name };
   let created: WireGroup;
   try {
@@ -131,7 +131,7 @@ async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
   if (users.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, users, 'moot');
 }
 
-/** Links the group to a platform group. `takenFrom`: the former resource of that group, whose link is removed. */
+/** Links the group to a platform group. `takenFrom`: the resource that it was linked to, whose link is removed. */
 async function linkTo(
   context: SyncContext,
   group: WireGroup,
@@ -140,7 +140,7 @@ async function linkTo(
 ): Promise<FoundGroup> {
   const notOurs = await claim(context, group.id, { isNew });
   if (notOurs) return notOurs;
-  // All members are pending before the id is saved: that save deletes the link of the former group.
+  // Makes all members pending first: the save of the id deletes the link of the former group.
   await context.save({ rewriteMemberships: true, isNew });
   const { link } = context;
   link.id = group.id;

@@ -19,8 +19,8 @@ export interface Leaver extends LinkedMember {
 }
 
 /**
- * `protected`: `users.protected` lists the user, so the membership stays. `sought`: the account that the user may have is still to be
- * found (`isSought`). Undefined: there is no membership to remove, such as of a user without account.
+ * `protected`: `users.protected` lists the user, so the membership stays. `sought`: the user may have an account that is not found
+ * yet (`isSought`). Undefined: no membership is to be removed, such as for a user without account.
  */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | undefined];
 
@@ -51,16 +51,15 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 }
 
 /**
- * Returns whether it is not known which account a user without platform id has, if any: a restore lost the id, or the answer to a
- * create was lost (the create may have been sent before the backup was made that a restore used).
+ * Returns whether a user without platform id may have an account that is not known: a restore lost the id, or the answer to a
+ * create was lost (also if the create was sent before the backup of a restore).
  */
 const isSought = ({ mayExist, tried }: Link): boolean =>
   tried !== undefined || (mayExist !== undefined && mayExist.id === undefined);
 
 /**
  * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it.
- * Undefined: there is none, or the account is linked to a user who is a member at the source, or to a resource of another
- * connection.
+ * Undefined: there is no such id, or the account is linked to a member at the source or to a resource of another connection.
  */
 async function leftId(context: SyncContext, link: Link | undefined): Promise<string | undefined> {
   const id = link?.mayExist?.id;
@@ -81,9 +80,9 @@ async function isHeldByMember(
 }
 
 /**
- * Returns an unmanaged member as a leaver; undefined when the account must not be removed: a user who has it by now is a member
- * at the source, the account is protected or gone, or `groups.members` is no longer authoritative. Stores the userName, because the
- * bridge keeps no other name of an unmanaged account.
+ * Returns an unmanaged member as a leaver; undefined when the account must not be removed: a member at the source is linked to it
+ * by now, it is protected or gone, or `groups.members` is no longer authoritative. Stores the userName, because the bridge keeps no
+ * other name of an unmanaged account.
  * @param user `@<platform id>`
  */
 async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {

@@ -1,5 +1,5 @@
-// Finds the group that a deleted group without link may have at the platform, so that its members lose the access: the operator
-// ordered to forget the link, or a restore lost it. Only a group that is proven to be this one is linked.
+// Finds the platform group of a deleted group whose link was lost (an operator ordered to forget it, or a restore lost it), so that
+// its members lose the access. Only a group that is proven to be the deleted one is linked.
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
@@ -30,7 +30,7 @@ export async function linkLeftGroup(
 }
 
 /**
- * Looks a group up by its name at the source. Which members the bridge gave it is not known after a restore, so an operator
+ * Looks a group up by its name at the source. After a restore it is not known which members the bridge added, so an operator
  * decides about a group with members.
  */
 async function lookUp(context: SyncContext, displayName: string): Promise<SyncOutcome | undefined> {

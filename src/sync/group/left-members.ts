@@ -12,8 +12,8 @@ import type { SyncContext } from '../context.ts';
 import { membersWithSign, type PendingMembers } from './members.ts';
 
 /**
- * Most leavers that the link of a group out of scope lists. With more, the list is dropped: on its return the group loses every
- * managed user whom the source does not have as a member.
+ * Most leavers that the link of a group out of scope lists. With more, the list is dropped: when the group is in scope again, all
+ * managed users who are no members at the source leave it.
  */
 const MOST_OUT_OF_SCOPE = 1000;
 /** Most leavers that the link of a group lists under a policy that forbids removals. Each sync of the group reads the link. */
@@ -26,7 +26,7 @@ const MOST_UNDER_POLICY = 10_000;
  */
 export async function noteOutOfScope(context: SyncContext, pending: PendingMembers): Promise<void> {
   const { link } = context;
-  // Undefined: the list of a group that was out of scope before was dropped, and stays so.
+  // Undefined: the group was out of scope before, and its list was dropped.
   const before = link.departed ? link.leavers : (link.leavers ?? []);
   link.departed = true;
   if (before === undefined) return;

@@ -16,7 +16,7 @@ export interface LinkedMember {
   user: string;
   /** The user's SCIM id at the platform. */
   platformId: string;
-  /** The group has the member already, so the addition is written and not logged: the list that was read may be old. */
+  /** The member list shows the member already. It may be old, so the addition is written, but not logged. */
   isListed?: boolean | undefined;
 }
 
@@ -84,7 +84,7 @@ export async function writeMembers(
         : `the platform answered success and kept ${ignored} in the group`,
     ];
   } catch (error) {
-    // The refused member does not count as sent. The members of a longer PATCH do, because a platform that breaks the rule may have
+    // The refused member does not count as sent. The members of a longer PATCH do, because a platform that breaks the RFC may have
     // added some of them.
     if (members.length === 1 && isStatus(error, ...NOTHING_WRITTEN))
       await outbox.refuseAdditions(work, first);
@@ -96,8 +96,8 @@ export async function writeMembers(
     if (failedWrite && failedWrite.error === error && !isAboutGroup)
       failedWrite.members = members.map(({ user }) => user);
     if (!mayBeAboutOne || isAboutGroup) {
-      // Members whose accounts may be gone are judged before this error ends the sync, because it may end each later sync too. An
-      // error of the judgement is ignored: this one tells more. After a lost lease, nothing may be forgotten.
+      // Members whose accounts may be gone are judged first, because the same `error` may end each later sync too. An error of
+      // `judgeGone` is ignored: `error` tells more. After a lost lease, no link may be forgotten.
       if (error instanceof PlatformError) await judgeGone(context).catch(() => undefined);
       throw error;
     }
@@ -126,8 +126,8 @@ const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
 /**
  * Returns the users whose change is confirmed: a platform may answer 200 and ignore members. The member list of the answer may be
  * truncated or old. So the account of a member whom the list contradicts is read, which may list its groups (contract 2.2). An
- * answer without a member list confirms all changes. Only after removals from a group that was deleted at the source the group
- * is read instead, because its link is forgotten afterwards.
+ * answer without a member list confirms all changes. For a group that was deleted at the source, the group is read after removals
+ * instead, because its link is forgotten afterwards.
  */
 async function confirmedOf(
   { link, target, call, work }: SyncContext,
@@ -176,7 +176,7 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   if ((context.refusedMembers?.inARow ?? 0) >= MOST_REFUSED) await throwIfRefused(context);
 }
 
-/** Adds the refusal of a member to the one that is thrown after all members. */
+/** Keeps the refusal of a member; the first one is thrown after all members. */
 function noteRefused(context: SyncContext, { member, error, operation }: RefusedMember): void {
   const refused = (context.refusedMembers ??= { operation, error, members: [], inARow: 0 });
   if (refused.operation === operation) refused.members.push(member.user);
@@ -192,7 +192,7 @@ async function judgeGone(context: SyncContext): Promise<void> {
   delete context.goneMembers;
   let awaited: ListAwaited | undefined;
   const missing: LinkedMember[] = [];
-  // All at the same time, so that one list tells of them all.
+  // Concurrent, so that one list serves all members.
   await Promise.all(
     gone.map(async (refused) => {
       try {
@@ -223,7 +223,7 @@ export async function throwIfRefused(context: SyncContext): Promise<void> {
   const { refusedMembers: refused } = context;
   if (!refused) return;
   context.failedWrite = refused;
-  // Writes that followed have replaced it as the failure that the log entry tells.
+  // Later writes have replaced this refusal as the failure for the log entry.
   context.provisioning.failed(refused.operation, refused.error);
   throw refused.error;
 }

@@ -32,7 +32,7 @@ export type PendingMembers = Map<string, string>;
  * Removes members that the source no longer has, if the guard allows it. Not written are the removals that were rejected, of
  * protected users, and of users without account (nothing to write) or whose account is still to be found. The removal of a user
  * whose account is to be closed is decided with the account, so that held and rejected deactivations do not empty the groups.
- * @returns `isWaiting`: removals wait until an account is closed, its closing is decided, or a sync has looked for it; `ignored`:
+ * @returns `isWaiting`: removals wait until the sync of a user has asked the guard about the account, or looked for it; `ignored`:
  *   sentences about members that the platform did not remove; `protectedCount`: number of protected members who stay although the
  *   source removed them; `soughtCount`: number of users who may stay, because the account that they may have was not found
  */
@@ -118,8 +118,8 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
 }
 
 /**
- * Throws what was kept back while members were written. A sync calls it after all its writes of members, so that one refused member
- * does not keep the other members from being written.
+ * Throws the failures that were kept while members were written. Called after all writes of members, so that one refused member
+ * does not stop the others.
  * @param ignored sentences about members whose change the platform answered with success and did not apply
  * @throws what `throwIfRefused` throws, or WriteIgnored with these sentences
  */
@@ -153,7 +153,7 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
 /**
  * Asks the guard for the removals that take access away. The removal of a member whose account is closed takes none away, so it
  * needs no permission.
- * @returns the members to be removed now; `isWaiting`: others wait until their account is closed, or its deactivation is held
+ * @returns the members to be removed now; `isWaiting`: others wait until the guard was asked for a deactivation
  */
 async function permitted(
   context: SyncContext,
@@ -215,7 +215,7 @@ export async function addMembers(
   );
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
-  // After a refusal the sync ends blocked, so nothing would add the ready members later.
+  // After a refusal the sync ends blocked, so the ready members do not wait.
   const isBlocked = context.refusedMembers !== undefined;
   if (!isBlocked && ready.length > 0 && ready.length < PORTION && underWay > 0) {
     link.coalescingSince ??= clock.now();
@@ -236,9 +236,9 @@ export async function addMembers(
 }
 
 /**
- * Returns the members to be added, with whether the group lists them already: the log must not tell of access that they had
- * before. Members whom a group lists that is being adopted (`adopting`) are left out, and their additions cleared. The member
- * list is read only for such a group, and for members who may be there already; if it cannot be read, all members are returned.
+ * Returns the members to be added, with whether the group lists them already: the log must not tell of access that they had before.
+ * Members whom a group under adoption (`adopting`) lists are left out, and their additions cleared. The member list is read only
+ * for such a group, and if a member comes back (`rejoining`); if the read fails, all members are returned.
  */
 async function lacking(
   context: SyncContext,

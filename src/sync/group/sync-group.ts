@@ -58,7 +58,7 @@ async function leaveGroupOut(context: SyncContext): Promise<SyncOutcome> {
 async function syncInScope(context: SyncContext, name: string): Promise<SyncOutcome> {
   const { link, target } = context;
   const { policy } = target.policy;
-  // The group is wanted, so a deletion that was sent before is no longer the reason of an absence.
+  // The group is wanted, so an earlier deletion no longer explains its absence.
   delete link.deleting;
   if (link.id === undefined) {
     let found = await findGroup(context, name);
@@ -74,7 +74,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
     policy === 'sync' ? await removeMembers(context, pending) : { isWaiting: false, ignored: [] };
   if (!isNameConfirmed(link, name)) {
     const waiting = await renameGroup(context, name);
-    // A refused removal ends the sync here, but not that of a group with a temporary name: its next sync has to replace the name.
+    // A refused removal is thrown, except in a group with a temporary name: its next sync has to replace the name.
     if (waiting && nameBehind(context) === undefined) await throwIfRefused(context);
     if (waiting) return waiting;
   }

@@ -64,7 +64,7 @@ export function createCatalogue(
         // New definitions are kept, because a lagging list may not show them yet.
         existing = new Map([...existing, ...(await byName(signal))]);
         if (existing.has(name)) continue;
-        // The list has no definition of this name, so the 400 was not for a duplicate: the platform refuses this definition.
+        // The list has no definition of this name, so the 400 means that the platform refuses it.
         if (error.status === 400) throw error;
         // 409: the definition exists and the list lags; the next sync reads the list again.
         const counts = { seen: existing.size };

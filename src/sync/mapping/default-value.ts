@@ -36,6 +36,6 @@ export const defaultTexts = (
     return value === undefined || !isUnset(definition.name) ? [] : [defaultText(definition.name, value)];
   });
 
-/** Returns a sentence without its full stop about a value that a person has only by the default of the definition. */
+/** Returns a sentence, without full stop, about the value that a person has only by the default of the definition. */
 export const defaultText = (name: string, value: AttributeValue): string =>
   `${name}: the default value of the platform, ${JSON.stringify(value)}, applies, because no value is stored for this person`;

@@ -57,7 +57,7 @@ const EXCEEDED: Record<string, string> = {
   D2015: LONG_LIST,
 };
 
-/** Causes in the data. The token is an operator, or the name of a function. */
+/** Code of a cause in the data → words. Tokens: operators, function names. */
 const CAUSES: Record<string, (thrown: Thrown) => string> = {
   T0410: (thrown) => `argument ${argument(thrown)} has the wrong type`,
   T0411: (thrown) => `argument ${argument(thrown)} has the wrong type`,
@@ -94,7 +94,7 @@ const CAUSES: Record<string, (thrown: Thrown) => string> = {
 const argument = ({ index, token }: Thrown): string =>
   `${Number(index)} of ${typeof token === 'string' ? `$${token}` : 'a function'}`;
 
-/** Faults in the text of an expression. */
+/** Error codes of compilation → words. */
 const FAULTS: Record<string, (thrown: Thrown) => string> = {
   S0101: () => 'a quotation mark is not closed',
   S0102: () => 'a number is too large',

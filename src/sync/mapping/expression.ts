@@ -75,7 +75,7 @@ function parse(text: string): jsonata.Expression {
   }
 }
 
-/** Ends when the event loop is free for the next evaluation. */
+/** Resolves when the next evaluation may begin. */
 let turn: Promise<void> = Promise.resolve();
 const pace = createPace();
 

@@ -1,5 +1,5 @@
-// Frees the former userName of a leaver's closed account for another person who is to get it. The name is a former one if the
-// leaver had another userName at the source at last.
+// Frees the former userName of a leaver's closed account for another person who is to get it. A name is a former one if the
+// leaver's last userName at the source was another.
 // Flags of the link: directory/outbox/link.ts.
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
@@ -24,7 +24,7 @@ export function noteFormerName({ link, work }: SyncContext): void {
 }
 
 /**
- * Returns whether the last change before the deletion was not synced, and the deletion was not either.
+ * Returns whether neither the deletion nor the last change before it was synced.
  * @param basis begins with the version that was synced last (lua/basis.lua); after the sync of the deletion it is 0
  */
 function isDeletedUnsynced(basis = '0', deletedVersion?: number): boolean {
@@ -33,15 +33,15 @@ function isDeletedUnsynced(basis = '0', deletedVersion?: number): boolean {
 }
 
 /**
- * Gives the closed account of a leaver a temporary userName if it has a former name, and the source wants this name for another
- * account. Otherwise the account keeps its name.
+ * Gives the closed account of a leaver a temporary userName if its name is a former one that the source wants for another account.
+ * Otherwise the account keeps its name.
  */
 export async function giveUpFormerName(context: SyncContext): Promise<void> {
   const { directory, link, links, target, work } = context;
   const name = link.core?.userName;
   if (target.policy.policy !== 'sync' || typeof name !== 'string' || !link.hasFormerName) return;
   const heirs = ((await directory.lookup('User', 'username', name)) ?? []).filter((id) => id !== work.id);
-  // An heir without an account takes this account over, by its name.
+  // A user without account who gets the name takes this account over.
   const accounts = await links.getMany(
     target.name,
     heirs.map((id) => refOf('User', id)),
@@ -58,8 +58,8 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
 
 /**
  * Marks a leaver whose closed account has a former userName, so that the sync of the leaver gives the name up for the person of
- * this sync, who came after the closing. The leaver is marked once for each name (`askedForName`): that sync may be refused.
- * A leaver with a held change, a dead letter or a mark is not marked: the decision, the retry or the pending sync comes first.
+ * this sync, who came after the closing. The leaver is marked once per name (`askedForName`), as its sync may be refused. A leaver
+ * with a held change, a dead letter or a mark is not marked: the decision, the retry or the pending sync comes first.
  */
 export async function askForFormerName(
   { directory, link: asking, outbox, target, work }: SyncContext,

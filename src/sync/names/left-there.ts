@@ -57,9 +57,9 @@ export async function linkLeft(
 }
 
 /**
- * Returns the dead letter about an account or group of which it is not proven that it is the one of the resource that left. Under
- * another policy than `sync`, which closes nothing, returns the outcome `synced` and sets `departed`: the link keeps `mayExist` and
- * `tried`, in case the policy changes.
+ * Returns the dead letter about an account or group that is not proven to be that of the resource that left. Under another policy
+ * than `sync`, which closes nothing, returns the outcome `synced` and sets `departed`: the link keeps `mayExist` and `tried`, in
+ * case the policy changes.
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
   const { link, target, work } = context;

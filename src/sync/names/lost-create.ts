@@ -13,7 +13,7 @@ import type { Core } from '../mapping/mapping.ts';
 const SHOWN_WITHIN_MS = 20_000;
 /** Interval of look-ups for a new account or group until it is shown. */
 const LOOK_AGAIN_MS = 2000;
-/** Assumed longest time of a create whose process was killed: twice the usual `timeoutMs`, because the call may have waited. */
+/** Assumed longest time of a create whose process was killed: twice the usual `timeoutMs`, as the call may have waited. */
 const LONGEST_ANSWER_MS = 30_000;
 /** The clocks of the bridge and of the platform may differ by this much. */
 const CLOCKS_DIFFER_MS = 5000;
@@ -31,7 +31,7 @@ export async function sendCreate<T>(context: SyncContext, core: Core, send: () =
   const former = link.tried;
   const now = clock.now();
   const tried: TriedCreate = { core, since: now, until: now + LONGEST_ANSWER_MS };
-  // The look-up would have shown an account or group that an earlier create made longer ago.
+  // The look-up before this create shows each account or group older than SHOWN_WITHIN_MS.
   if (former && nameOf(former.core) === nameOf(core) && now < former.until + SHOWN_WITHIN_MS)
     tried.since = Math.max(former.since, now - SHOWN_WITHIN_MS);
   link.tried = tried;

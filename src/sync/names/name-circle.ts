@@ -55,7 +55,7 @@ export async function chainFrom(context: SyncContext, holderId: string): Promise
     const wanted = record?.text ? wantedName(context, work.kind, record.text) : undefined;
     // A resource without a readable record, or a group that the settings exclude, waits for no name.
     const [next] = wanted === undefined ? [] : await called(context, wanted);
-    // The next name is free, so the others come free one after another.
+    // The next name is free, so the others of the chain come free in turn.
     if (next === undefined) return { refs, end: 'open' };
     platformId = next.id;
   }
@@ -63,8 +63,8 @@ export async function chainFrom(context: SyncContext, holderId: string): Promise
 }
 
 /**
- * Marks the dead letters of the circle that contains this resource. They may have been refused while one of the names was of an
- * account or group without a link, made by a create whose answer was lost. Done once, because they may be refused again.
+ * Marks the dead letters of the circle that contains this resource. They may have been refused while a create whose answer was lost
+ * had made an unlinked account or group with one of the names. Done once, because they may be refused again.
  * @returns whether they are marked now
  */
 export async function retryCircle(context: SyncContext, holderId: string): Promise<boolean> {
@@ -95,7 +95,7 @@ export async function breakCircle(context: SyncContext, name: string, holderId: 
     // A dead letter takes no other name, and a held deletion releases the name only after its approval.
     if (standing.isHeld || !isToBeSynced(standing)) return;
   }
-  // Whether so many resources form a circle is not known. Without `pendingSince`, successionWait counts the attempts and ends them.
+  // A chain this long may be no circle. Without `pendingSince`, successionWait counts the attempts and ends them.
   if (end === 'long') delete gate.holder?.pendingSince;
   if (end === 'circle' && refs.every((other) => work.ref < other)) await stepAside(context, name);
 }

@@ -1,5 +1,5 @@
-// Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
-// former one instead of reporting a conflict: without end while a sync of the former one is pending or held.
+// Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the former one
+// before it reports a conflict: without end while the former one has a pending sync or a held change.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
@@ -34,7 +34,7 @@ interface Standing {
 
 /**
  * Returns whether another resource is linked to the account or group and may still give it up: its sync is pending, a change of it
- * is held, or groups are still to remove it. Stores that resource as `gate.holder` for the outcome, also when this returns false.
+ * is held, or groups are still to remove it. Stores the other resource in `gate.holder`, also when false is returned.
  */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { gate, links, target, work } = context;
@@ -131,8 +131,8 @@ export const removal = (group: string, user: string): Destruction => ({
 });
 
 /**
- * Counts an attempt. While the guard holds a change of the former holder, none is counted, and while its sync is pending, at most
- * QUICK_ATTEMPTS: the decision, or the end of that sync, makes this resource due.
+ * Counts an attempt. No attempt counts while the guard holds a change of the former holder, and at most QUICK_ATTEMPTS while its
+ * sync is pending: the decision, or the end of that sync, makes this resource due.
  * @returns milliseconds to wait for the former holder; undefined after the last attempt
  */
 export function successionWait({ gate, link }: SyncContext): number | undefined {

@@ -36,8 +36,8 @@ export async function takenElsewhere(
 
 /**
  * Returns an outcome when another connection is linked to the account or group of this link too, as after the restore of one
- * connection from an old backup; undefined otherwise. Until an operator has decided which connection keeps it, neither writes to
- * it; but an account that neither source wants open any more is closed once.
+ * connection from an old backup; undefined otherwise. Until an operator decides which connection keeps it, neither connection
+ * writes to it; but an account that no source wants open is closed once.
  */
 export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
   const { link, links, target, work } = context;

@@ -39,7 +39,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const isTakenOver =
     neverRenamed !== undefined &&
     (await isExternalIdPending(context, neverRenamed.link.core ?? {}, context.work.ref));
-  // One attempt does not prove the conflict: between its reads an approval may end or the account be deleted, and a list may lag.
+  // One attempt proves no conflict: an approval may end or the account be deleted between its reads, and a list may lag.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
   if (neverRenamed && !isTakenOver) await askForFormerName(context, neverRenamed);
   const isKept = neverRenamed !== undefined && !isTakenOver && (await keepsName(context, neverRenamed.ref));
@@ -49,13 +49,13 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
     : ((await waitForHolder(context, name, holders[0])) ??
       (isTakenOver ? successionWait(context) : undefined));
   if (afterMs !== undefined) return { kind: 'later', afterMs };
-  // Only the deletion of that account frees the name, so the sync that deletes it makes this resource due (`gate.holder`).
+  // Only the deletion of the account frees the name; by `gate.holder`, the sync that deletes it makes this resource due.
   if (isKept) context.gate.holder = { ref: neverRenamed.ref, isMarked: false };
   const refused = neverRenamed === undefined && holders[0] && (await refusedText(context, holders[0]));
   if (refused) return blockedBy(context, 'Conflict', refused, 409);
   if (!holder) return undefined;
   const { ref, link } = holder;
-  // While a sync of the holder is pending, that person may be back at the source: then the message advises no deletion.
+  // While a sync of the holder is pending, the holder may be back at the source, so the message advises no deletion.
   const keepsAccount =
     neverRenamed !== undefined && !isTakenOver && !(await context.outbox.isMarked(neverRenamed.ref));
   const message = keepsAccount
@@ -99,14 +99,14 @@ async function waitForHolder(
   const { link, work } = context;
   // The holder released the name just now, or the list lags.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
-  // In this order: only the link of a resource without a pending sync is known to have its current name.
+  // isHandedOn before isLate: only without a pending sync, a link is known to have the current name.
   if (!(await isHandedOn(context, work.kind, holder.id)) && !(await retryCircle(context, holder.id)))
     return (await isLate(context, holder)) ? successionWait(context) : undefined;
   if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER) await breakCircle(context, name, holder.id);
   return successionWait(context);
 }
 
-/** Returns whether the list of the platform is out of date about the holder, or may be: the holder was awaited and is gone. */
+/** Returns whether the list shows an old name of the holder, or may do so: an awaited holder is no longer linked. */
 async function isLate(context: SyncContext, holder: ShownName): Promise<boolean> {
   const { link, links, target, work } = context;
   if (await isOutdated(context, work.kind, holder)) return true;

@@ -10,8 +10,8 @@ import type { SyncOutcome } from '../outcome.ts';
 import { nameBehind, namePathOf } from './name-circle.ts';
 
 /**
- * Returns a blocked outcome when the group still has its temporary name, else undefined. Access follows the
- * name of a group, and the source wants no name for this one any more, so an operator has to choose one.
+ * Returns a blocked outcome when the group still has its temporary name, else undefined. Access follows the name of a group, and
+ * the source no longer gives this group a name, so an operator has to choose it.
  * @param why the reason that no sync gives the group another name
  */
 export async function temporaryNameLeft(context: SyncContext, why: string): Promise<SyncOutcome | undefined> {

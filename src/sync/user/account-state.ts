@@ -39,8 +39,8 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
 }
 
 /**
- * Returns whether somebody else closed the account. Reads the account only if a comparison saw it closed or a decision about a
- * change of the person is awaited, and notes its state in the link.
+ * Returns whether somebody else closed the account. Reads the account, and notes its state in the link, only if a comparison saw it
+ * closed or a change of the person awaits a decision.
  * @throws PlatformError, a 404 when the account is gone
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
@@ -49,8 +49,7 @@ async function isClosedByOthers({ clock, link, target, call }: SyncContext): Pro
   const { active } = await target.client.users.get(platformIdOf(link), call);
   if (active === undefined) return false;
   forgetObserved(link, 'active');
-  // An open state is noted too, because the bridge may have closed the account before somebody opened it: later syncs have to ask
-  // for its closing.
+  // An open state is noted too: if somebody opened the account after the bridge closed it, later syncs have to ask for its closing.
   link.core = { ...link.core, active };
   if (active) delete link.closedAt;
   else link.closedAt = clock.now();

@@ -22,7 +22,7 @@ type AttributeResult =
   | { kind: 'later'; afterMs: number; condition?: Condition }
   | { kind: 'blocked'; condition: Condition };
 
-/** The wait after a 404 to the write of a value grows by this step with each attempt. */
+/** After a 404 to a write, the wait grows by this step with each attempt. */
 const RETRY_STEP_MS = 1000;
 
 /**

@@ -10,10 +10,10 @@ import type { DesiredUser } from '../mapping/mapping.ts';
 const REMEMBERED_MS = 3_600_000;
 
 /**
- * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer
- * shows it. A refused PATCH changes nothing (contract 2.6), so everything is then written one by one. A target that answers
- * 501, or shows none of the values, gets no combined PATCH for an hour. A 400 may be about one value, so the caller
- * (sync-user.ts) counts a 400 as a refusal of the combined form only if the target takes all single writes.
+ * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer shows it.
+ * A refused PATCH changes nothing (contract 2.6), so both are then written separately. A target that answers 501, or shows none of
+ * the values, gets no combined PATCH for an hour. A 400 may be about one value, so the caller (sync-user.ts) counts a 400 as a
+ * refusal of the combined form only if the target takes all single writes.
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written. When no PATCH was sent, or it was refused, `link.core` is unchanged, and the
  *   core attributes remain to be written too

@@ -25,9 +25,9 @@ const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
 const WITHOUT_LIST = { attempts: 3, ms: 1000 };
 
 /**
- * Returns the number of the account. A number that the link has counts until the userName changes. Else it is proven by the
- * userName that the account has now: the user list has exactly one account of this name. The number is stored only together with
- * the SCIM id that it belongs to: before an adoption is complete, the account may turn out to be another one.
+ * Returns the number of the account. A number in the link counts until the userName changes. Otherwise the user list must have
+ * exactly one account with the present userName. The number is stored only together with the SCIM id that it belongs to: before an
+ * adoption is complete, the account may turn out to be another one.
  * @throws PlatformError, also a 404 when the SCIM account is gone
  */
 export async function resolveAccount(context: SyncContext): Promise<ResolvedAccount> {
@@ -35,7 +35,7 @@ export async function resolveAccount(context: SyncContext): Promise<ResolvedAcco
   const isLinked = link.id !== undefined;
   const proven = context.shownAccount?.number ?? (isProven(link) ? link.account : undefined);
   if (isLinked && proven !== undefined) return { kind: 'found', id: proven };
-  // Read, because somebody may have renamed the account, or deleted it and made another one with its userName.
+  // The account is read, because somebody may have renamed or replaced it.
   context.shownAccount ??= { user: await target.client.users.get(platformIdOf(link), call) };
   const { user } = context.shownAccount;
   let matches: ConsoleUser[];

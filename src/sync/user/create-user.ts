@@ -46,7 +46,7 @@ export async function createMissingAccount(
     Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),
   );
   const body = createBody({ ...desired, attributes: writable }, target.mapping.types, active);
-  // The former names of the account that may exist are kept until the create is answered.
+  // An account with the id in `mayExist` is recognised by its former names, so `core` keeps them.
   if (link.mayExist?.id === undefined) link.core = desired.core;
   let created: WireUser;
   try {

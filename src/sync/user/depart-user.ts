@@ -34,7 +34,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   const unfinished = await findUnlinkedAccount(context);
   if (unfinished) return unfinished;
   if (link.id === undefined) {
-    // A policy that closes no account may have set `departed` while the account was unproven (`unprovenLeft`). There is none.
+    // There is no account. A policy that closes none may have set `departed` while one was unproven (`unprovenLeft`).
     delete link.departed;
     await resumeRemovals(context);
     return FORGOTTEN;
@@ -49,7 +49,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     const ending = await closeAccount(context);
     if (ending) return ending;
   }
-  // The account is closed, or the policy closes none: a rejection of its deactivation keeps no removal any more.
+  // The account is closed, or the policy closes none, so its rejected deactivation no longer keeps any removal.
   await resumeRemovals(context);
   link.departed = true;
   const deleteAt = deletionDue(target.policy, work.deletedAt);
@@ -84,14 +84,14 @@ async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | 
 async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefined> {
   const { gate, link, work } = context;
   try {
-    // Set before the write, so that the condition of a closing that the platform refuses has it too.
+    // Set before the write, for the condition if the platform refuses the closing.
     gate.isLeaver = true;
     const isOpen = (await deactivate(context)) !== 'allowed';
     if (!isOpen) {
       gate.isLeaver = false;
       return undefined;
     }
-    // A user out of scope may come back. This sync empties no attribute, so the guard keeps what it decided about that.
+    // A user out of scope may come back, so the guard keeps its decisions about values that are to be emptied.
     if (work.record) gate.postponed = ['clearAttributes'];
     return await withTemporaryName(context, ended(context, { dropGrants: true }));
   } catch (error) {

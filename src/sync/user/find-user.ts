@@ -59,7 +59,7 @@ export function laterOrConflict(context: SyncContext, message: string, status?: 
   return blockedBy(context, 'Conflict', message, status);
 }
 
-/** Removes from a link what the user list of the platform showed of its account, because the link leads to another account now. */
+/** Removes from a link the facts of the user list about its former account, because the link leads to another account now. */
 export function forgetListId(link: Link): void {
   delete link.account;
   delete link.renamedAt;
@@ -110,8 +110,8 @@ async function adoptAccount(
 }
 
 /**
- * Returns whether a conflict may end by itself: a sync is pending of the resource that is linked to one of the accounts and may
- * give up the name, or of another user with the same externalId; or the list shows an old name of an account.
+ * Returns whether a conflict may end by itself: a resource that is linked to one of the accounts may still give it up, another user
+ * with the same externalId has a pending sync, or the list shows an old name.
  */
 async function mayConflictPass(context: SyncContext, users: readonly WireUser[]): Promise<boolean> {
   for (const user of users) {

@@ -26,9 +26,9 @@ export const UNCHECKED: Why = {
 const CHECK_TIMEOUT_MS = 2000;
 
 /**
- * Judges whether another active administrator remains. Runs after the guard has counted the deactivation, so that two workers
- * that close two administrators see each other. If the API key belongs to an administrator, the user list is not read: that account
- * always remains. Otherwise many deactivations share one read of the user list.
+ * Judges whether another active administrator remains. Runs after the guard has counted the deactivation, so that two workers that
+ * close two administrators see each other. If the API key belongs to an administrator, that account always remains, so the user
+ * list is not read. Otherwise many deactivations share one read.
  * @throws errors of the platform client for a known administrator; for other accounts a failed list means `unknown`
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {

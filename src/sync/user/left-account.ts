@@ -1,5 +1,5 @@
-// Finds the account of a leaver whose link was lost (an operator ordered to forget it, or a restore lost it), so that it is
-// closed. Only an account that is proven to be this person's is linked; about any other account an operator decides.
+// Finds the account of a leaver whose link was lost (an operator ordered to forget it, or a restore lost it), so that it is closed.
+// An account is linked only if it is proven to be this person's; otherwise an operator decides.
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';

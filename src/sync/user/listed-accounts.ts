@@ -1,6 +1,6 @@
 // Decides for new users whether an account can exist, from one list of the platform instead of two look-ups for each of them
-// (ADR 0023). A wrong decision is harmless for them: a create for an existing account answers 409. For a leaver without link
-// (left-account.ts) it is not: the account of a person who has left stays open if the list does not show it.
+// (ADR 0023). A wrong decision about a new user is harmless: a create for an existing account answers 409. For a leaver without
+// link (left-account.ts), an account that the list does not show stays open.
 import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { fold } from '../../directory/records.ts';
@@ -8,11 +8,11 @@ import type { Clock } from '../../support/sources.ts';
 import { settledWithin } from '../../support/within.ts';
 import { PAGE_SIZE, readWholeList } from '../calls/whole-list.ts';
 
-/** Size of the Bloom filter for each text. */
+/** Bits of the Bloom filter per text. */
 const BITS_PER_TEXT = 16;
 /** Number of bits that each text sets. */
 const HASHES = 8;
-/** Smallest size of a Bloom filter. */
+/** Fewest bits of a Bloom filter. */
 const LEAST_BITS = 1024;
 /** Keys of the two names of an account in the Bloom filter. The first letter keeps userNames and externalIds apart. */
 export const nameKey = (userName: string): string => `n${fold(userName)}`;
@@ -65,7 +65,7 @@ const MANY = 2;
 const NEW_USERS_MS = 60_000;
 /** Longest time that a sync waits for the list before it looks up its own account. */
 const LIST_WAIT_MS = 1000;
-/** Time without another attempt after a list that was unproven, too long or not readable. */
+/** Time for which no list is read after one that was unproven, too long or not readable. */
 const RETRY_MS = 60_000;
 /** A list lives this many times as long as it took to read, within the two limits below. */
 const LIFE_PER_READING = 20;

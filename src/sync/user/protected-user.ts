@@ -47,7 +47,7 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
 
 /**
  * Returns the outcome for a user who owned the key when its owner was told last, as long as the platform does not tell the owner of
- * the present key. The person may still own it. With a new key the person may own none, and nothing would mark a leaver again.
+ * the present key. The person may own it too. If not, a leaver left alone now would stay active, as nothing marks the user again.
  * @param userName as for `whyUntouchable`
  */
 export function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | undefined {
@@ -66,7 +66,7 @@ export function endProtection(link: Link): void {
 }
 
 /**
- * Returns why the bridge never changes the account of the link, or without a link the one with this userName; undefined: it may.
+ * Returns why the bridge never changes the account of the link, or without link the one of this userName; undefined: it may.
  * @param userName the one that the account is to have
  */
 export function whyUntouchable({ link, target }: SyncContext, userName: string): string | undefined {

@@ -44,8 +44,8 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { record } = work;
   if (record?.damaged) return recordDamaged(context);
-  // The key's owner must be known before an account is adopted or created. A linked account does not wait for a platform that
-  // fails to tell the owner: the person may have left.
+  // The key's owner must be known before an account is adopted or created. A linked account waits for it only shortly
+  // (`seeKeyOwner`): the person may have left.
   if (record && link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
   else await target.catalogue.seeKeyOwner();
   if (!record) {
@@ -79,7 +79,7 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
 async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { policy } = target;
-  // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
+  // The user is wanted, so an earlier deletion no longer explains an absence.
   delete link.deleting;
   delete link.hasFormerName;
   // Step 1.
