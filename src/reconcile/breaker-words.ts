@@ -9,7 +9,7 @@ const LONG_WAIT_MS = 10 * HOUR_MS;
 interface TargetFailure {
   /** Status of the last answer; 0: no answer; 200: a web page. */
   status: number;
-  /** Methods that are answered with 401 while the key is accepted for others. */
+  /** HTTP methods that are answered with 401 while others accept the key. */
   only?: readonly string[] | null | undefined;
   /** The refused key is not the one of the settings that this process has read. */
   ofOtherKey?: boolean | undefined;
@@ -72,7 +72,7 @@ function pauseCause({ status, asked, askedMs }: ToldPause): string {
     : `the platform asked for a wait of ${waitText(askedMs)} (HTTP ${status}), and the bridge tries again after ${waitText(LONGEST_PAUSE_MS)} at most`;
 }
 
-/** Returns a wait in words: in hours if they are whole or many. */
+/** Returns a wait in words: in hours if whole or above ten, else in minutes. */
 const waitText = (ms: number): string =>
   ms % HOUR_MS === 0 || ms > LONG_WAIT_MS
     ? `${Math.floor(ms / HOUR_MS)} h`

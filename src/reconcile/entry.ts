@@ -90,9 +90,9 @@ export interface PlanEntry {
   /** Observed (`before`) and desired (`after`) values by name, of a membership as `member`; null: no resource or no values. */
   before: Values | null;
   after: Values | null;
-  /** `report`: no run applies it, because of the target's policy, an incomplete read, or what comes first, such as a decision. */
+  /** `report`: no run applies it, because of the target's policy, an incomplete read, or a step before it, such as a decision. */
   effect: 'apply' | 'report';
-  /** For people. `isLeftBy` and `needsNoPermission` compare its end, and `isTakenOut` its start, so no text is added there. */
+  /** Text for people. `isLeftBy` and `needsNoPermission` compare its end, and `isTakenOut` its start, so no text is added there. */
   reason: string;
   attribution: Attribution;
   /** Versions that the entry was computed from; the entry is stale when they have changed. */

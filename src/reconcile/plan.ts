@@ -39,7 +39,7 @@ export interface Plan {
   coverage: CoverageOfKinds;
   /** Resources that differ from the desired state by a decision; the items are the oldest thousand. */
   exceptions: { total: number; items: StandingException[] };
-  /** Why the target may be another tenant; the entries are what its acceptance brings. Absent: the tenant is recognised. */
+  /** Why the target may be another tenant; the entries are the changes after its acceptance. Absent: the tenant is recognised. */
   anotherTenant?: string;
   /** Times of the last restore and of its backup, ISO 8601; absent: there was none, or a reconcile has converged since. */
   restored?: { at: string; backup: string | null };

@@ -59,7 +59,7 @@ export interface UnreadResource {
   ref: Ref;
   /** Name at the platform by the link; the ref if the link has none. */
   name: string;
-  /** The last failed read, with the answer; null: no read failed, for example if an account in a list was 404. */
+  /** The last failed read, with the answer; null: no read failed, for example if a listed account answered 404. */
   why: string | null;
 }
 
@@ -95,7 +95,7 @@ export interface ScanResult {
   isRepaired: boolean;
   /** Whether the platform's address changed since the tenant was last recognised. */
   hasMoved: boolean;
-  /** Finds the console accounts of a name, whose numbers key the attribute values. */
+  /** Finds the console accounts of a name; their numeric ids key the attribute values. */
   findConsoleAccounts: FindConsoleAccounts;
   /** Finds the same in a list of all accounts, for a comparison of all users. */
   findListedAccounts: FindConsoleAccounts;

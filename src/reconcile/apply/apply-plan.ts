@@ -19,8 +19,8 @@ export interface ApplyPlanOptions extends AwaitOptions {
   repair: boolean;
   guard: GuardSettings;
   /**
-   * Resources that had a mark before the comparison. A command that runs syncs in its own process syncs them too, also those that are
-   * equal.
+   * Resources that had a mark before the comparison. A command that runs syncs in its own process syncs them too, even without a
+   * difference.
    */
   pending?: Ref[] | undefined;
   /** Called with the plan; false ends the run without a change. */
@@ -81,7 +81,7 @@ async function reportOnly(
   plan: Plan,
   { findings, isProven, signal }: { findings: RunFindings; isProven: boolean; signal: AbortSignal },
 ): Promise<CarriedOut> {
-  // Nothing was marked, so lost values stay lost.
+  // Nothing was marked, so values lost with a definition stay lost.
   const definitions = findings.definitions && { ...findings.definitions, isWhole: false };
   const unmarked = { ...findings, mapped: false, definitions };
   await storeForNextRun(scope, unmarked, { isAllMarked: true, signal });
@@ -155,7 +155,7 @@ async function storeForNextRun(
   const isWhole = isAllMarked && (!findings.isRepaired || findings.moved === 0);
   const { definitions } = findings;
   if (definitions) await settleDefinitions(scope, definitions, isWhole && definitions.isWhole, signal);
-  // The rules count as mapped only after a pass that left no resource out.
+  // Users count as mapped only after a pass that left no resource out.
   if (!findings.mapped || !isWhole) return isWhole;
   if (await rulesAgree()) return runs.noteMapped(digest, findings.mappedBy);
   // A process that started meanwhile may have applied the marks by other rules, so a later run maps everything anew.

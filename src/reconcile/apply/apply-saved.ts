@@ -27,7 +27,7 @@ export async function applySaved(
   const { runs } = scope;
   return underRunLock(scope, options.signal, async (signal, fence) => {
     const startedAt = await runs.now();
-    // A push may have come since the comparison: during the question, another run, or the plan of another target.
+    // A push may have come since the comparison: during the confirmation, a run, or the plan of another target.
     const changes = plan.entries.filter((entry) => isChange(entry) && entry.follows === undefined);
     const overtaken = await changedSince(scope, [...changes, ...awaited]);
     if (overtaken.length > 0) {

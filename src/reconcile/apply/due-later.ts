@@ -4,9 +4,12 @@ import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** A resource that is due further ahead than this is not waited for, milliseconds; tries after a failure are due earlier (sync/calls/failures.ts). */
+/**
+ * Milliseconds; a command does not wait for a resource that is due later. Tries after a failure are due earlier
+ * (sync/calls/failures.ts).
+ */
 export const FAR_AHEAD_MS = 30_000;
-/** Largest number of resources that are read. */
+/** With more resources, none is read. */
 const MOST_READ = 1000;
 
 /**

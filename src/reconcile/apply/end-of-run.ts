@@ -44,13 +44,13 @@ export async function endOfRun(
 /** Returns the end of a run that found nothing to write, but could not compare every resource. */
 export const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
-/** Returns the end `held` if the guard still holds a change, because the platform is not as desired then; undefined if it does not. */
+/** Returns the end `held` if the guard still holds a change, because the platform is not as desired then; else undefined. */
 async function whatIsHeld(scope: ReconcileScope): Promise<End | undefined> {
   const approval = await scope.outbox.guardStore.open();
   return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
 }
 
-/** Returns the conflicts of resources that the run did not sync, without those that are dead letters. */
+/** Returns the conflicts of resources that the run did not sync and that are no dead letters. */
 export async function conflictsLeft(
   { outbox }: ReconcileScope,
   { entries }: Plan,
@@ -76,7 +76,7 @@ async function needingPerson(scope: ReconcileScope, plan: Plan, synced: readonly
   return { outcome: 'blocked', message: parts.join('; ') };
 }
 
-/** Number of names of unread resources in the message of a run. */
+/** Largest number of unread resources that the message names. */
 const MOST_NAMES = 3;
 
 /** Returns for operators why the lists do not prove that every resource was compared. */

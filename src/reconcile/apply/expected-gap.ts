@@ -8,12 +8,12 @@ const DAY = 24 * HOUR;
 const DAYS_OF_YEAR = 366;
 
 /**
- * Returns the longest time between two runs of a schedule, in milliseconds; null without a schedule, and for one that never runs
- * or is not valid. The change to and from daylight saving time is left out.
+ * Returns the longest time between two runs of a schedule, in milliseconds; null without a schedule, and for one that never runs or
+ * is not valid. The change to and from daylight saving time is left out.
  *
- * A list of all runs of a year would be too long, so each field is listed alone: the times are the same on all days of the
- * schedule. The longest time is the longest gap of one field, less what the finer fields fill of it: `0,30 8-17 * * *` has a gap of
- * 15 hours from 17:00 to 8:00, of which the run at 17:30 fills half an hour.
+ * Lists the runs of each field alone, because all runs of a year would be too many; the times are the same on all days of the
+ * schedule. The longest time is the longest gap of one field, less the part that the finer fields fill: `0,30 8-17 * * *` has a gap
+ * of 15 hours from 17:00 to 8:00, of which the run at 17:30 fills half an hour.
  * @param schedule node-cron pattern, of five fields or of six (with seconds)
  */
 export function expectedGapMs(schedule: string | null): number | null {
@@ -47,7 +47,7 @@ function nextRuns(pattern: string, count: number): number[] {
   return runs;
 }
 
-/** Returns the next days of the fields day, month and weekday: those of a year, or twelve if these span a year. */
+/** Returns the next midnights that fit the fields day, month and weekday: 366, or twelve if these span a year. */
 function daysOf(fields: string): number[] {
   const few = nextRuns(`0 0 0 ${fields}`, 12);
   return Number(few.at(-1)) - Number(few[0]) < DAYS_OF_YEAR * DAY

@@ -14,8 +14,7 @@ import type { Plan } from '../plan.ts';
  * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
  * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
  * - users who wait for their removal from a group that is such a dead letter: the new rules may not want the removal any more;
- * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless a condition
- *   says so;
+ * - users whose mapping fails, or whose activation waits for a value, without a condition that says so: their sync stores one;
  * - resources with a held or rejected change that somebody made at the platform, and dead letters without a difference.
  */
 export async function refsToJudgeAnew(
@@ -35,9 +34,8 @@ export async function refsToJudgeAnew(
 }
 
 /**
- * Notes the done changes and marks the resources of `refsToJudgeAnew`. The caller does so before it stores that all users were
- * mapped by the new mapping rules (`storeForNextRun`): later runs then do not map all users, and mark no rejected resource for
- * these rules.
+ * Notes the done changes and marks the resources of `refsToJudgeAnew`. Called before `storeForNextRun` stores that all users were
+ * mapped by the new rules: later runs then do not map all users, and mark no rejected resource for these rules.
  */
 export async function judgeAnew(
   scope: ReconcileScope,

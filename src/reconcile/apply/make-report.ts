@@ -31,7 +31,7 @@ export function toReport(
   };
 }
 
-/** Returns the end of a run. After Redis came back empty no run converges: what was not pushed again was not compared. */
+/** Returns the end; `unproven`, not `converged`, after Redis came back empty: resources not pushed again were not compared. */
 export const withLoss = async ({ isDataLost }: ReconcileScope, end: End): Promise<End> =>
   end.outcome === 'converged' && (await isDataLost())
     ? { outcome: 'unproven', message: withPart(end.message, DATA_LOST) }
@@ -41,8 +41,8 @@ const DATA_LOST =
   'Redis came back empty: accounts of people and groups that were not pushed again are not compared';
 
 /**
- * Adds to the message of a run that converged what is not sure yet: the number of resources that changed during every read and
- * were not compared, and that processes with other rules may have applied the changes.
+ * Adds what is not sure yet to the message of a run that converged: the number of resources that changed during every read and were
+ * not compared, and that processes with other rules may have applied the changes.
  */
 export function withOpen(end: End, { moved, rulesAgree }: RunFindings): End {
   if (end.outcome !== 'converged') return end;
@@ -69,7 +69,7 @@ function leftText({ policy }: ReconcileScope['target'], { entries }: Plan): stri
   return count === 0 ? '' : `${counted(count, 'difference')} left alone by the policy ${policy.policy}`;
 }
 
-/** Adds to the message of a run that converged the exceptions, and the differences that the policy of the target leaves. */
+/** Adds the exceptions and the differences that the policy of the target leaves to the message of a run that converged. */
 export function withExceptions(
   end: End,
   exceptions: ExceptionCounts,

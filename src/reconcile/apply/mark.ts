@@ -68,7 +68,7 @@ function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction | unde
   return account ? { kind: 'deactivate', ref: account } : undefined;
 }
 
-/** Returns a test of whether a removal is a change of the plan, or the deactivation that such a change waits for. */
+/** Returns a test of whether a destructive change is in the plan, or is the deactivation that a change of the plan waits for. */
 export function removalsOf(plan: Plan): (item: Destruction) => boolean {
   const changes = plan.entries.filter(isChange);
   const items = [

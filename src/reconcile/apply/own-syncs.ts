@@ -7,7 +7,7 @@ import type { Logger } from '../../support/logger.ts';
 import { syncResource } from '../../sync/sync-resource.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Number of syncs for each platform call that may be under way. More than one, because a sync also waits for Redis. */
+/** Number of running syncs per platform call that may be under way; several, because a sync also waits for Redis. */
 const SYNCS_PER_CALL = 3;
 /** Number of resources whose marks one command of Redis claims. */
 const CLAIM_PORTION = 200;
@@ -23,7 +23,7 @@ const EVERY_MARK = Number.MAX_SAFE_INTEGER;
 const LOOK_MS = 200;
 
 /**
- * Syncs what `start` is given.
+ * Creates the syncs of a run: `start` syncs the given resources.
  * @param run.ours all resources of the run
  * @param run.signal aborts the syncs
  */
@@ -38,13 +38,13 @@ export function createOwnSyncs(
   let lookedAt = -Infinity;
   const free = (): number => target.concurrency() * SYNCS_PER_CALL - running.size;
 
-  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room as in `claim` */
+  /** Starts the syncs of the resources whose marks are due, up to the number of syncs that may run. @param room as in `claim` */
   async function startDue(refs: readonly Ref[], room: number): Promise<void> {
     for (const portion of inPortions(refs, CLAIM_PORTION)) {
       if (free() <= 0) return;
       for (const { ref, priority } of await outbox.claim(free(), room, portion)) {
         const sync: Promise<void> = syncResource(deps, ref, priority, signal)
-          // The mark remains, and is claimed again after the lease expires. The connection logs that Redis is away.
+          // The mark remains, and is claimed again after the lease expires. An outage of Redis is logged elsewhere.
           .catch((error: unknown) => {
             if (isStoreUnavailable(error)) return;
             logger.error({ err: error as Error, target: target.name, ref }, 'sync ended unexpectedly');

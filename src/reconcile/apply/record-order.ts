@@ -3,8 +3,8 @@ import type { Act, Actor } from '../../directory/logs/acts.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
- * Writes the audit entry of an order; the schedule (`orderedBy` undefined) gets none. The caller does so before the run begins,
- * so that a crash does not lose the entry.
+ * Writes the audit entry of an order; the schedule (`orderedBy` undefined) gets none. Called before the run begins, so that a crash
+ * does not lose the entry.
  */
 export async function recordOrder(
   { acts, target }: ReconcileScope,

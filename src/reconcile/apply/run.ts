@@ -25,8 +25,8 @@ export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   /** Operator who ordered the run; undefined: the schedule. */
   orderedBy?: Actor | undefined;
   /**
-   * True: if another run is in progress, wait for it and return its report; run if that one failed or was killed, or only compared
-   * where this one repairs. False: wait, then run.
+   * True: waits for a run in progress and returns its report; runs itself if the other run failed, was killed, or only reported
+   * what this run repairs. False: waits, then runs.
    */
   joins?: boolean;
   /** Called when the run waits for one that is in progress. */
@@ -75,7 +75,7 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
 async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = scope;
   const startedAt = await runs.now();
-  // Links have the time of their write by the clock of the process.
+  // By the clock of the process, as the times of writes in links.
   const begunAt = clock.now();
   const lock = keepLock(scope, fence, options.signal);
   const { signal } = lock;
@@ -88,7 +88,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
       await forgetTenant(scope);
       const { plan, findings } = compared;
-      // Forgetting the links stored anew that everything is to be mapped. This run has done so (`planOfAnotherTenant`), and
+      // `forgetTenant` has stored a new note that everything is to be mapped. This run has mapped it (`planOfAnotherTenant`), and
       // `noteMapped` at its end replaces only the value that the run knows.
       const mappedBy = await runs.mappedBy();
       compared = { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
@@ -140,7 +140,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   }
 }
 
-/** Asks the operator about another tenant while nothing is written there. @returns whether to forget the links to the former one */
+/** Holds all writes, and asks the operator about another tenant. @returns whether to forget the links to the former one */
 async function isTenantAccepted(
   scope: ReconcileScope,
   options: RunOptions,
@@ -159,7 +159,7 @@ async function recognise(scope: ReconcileScope, { plan, findings }: Compared): P
     return { outcome: 'held', message: await askAboutTenant(scope, findings.tenantSuspicion) };
   // Too few accounts could be read to say which tenant it is, so nothing is written.
   if (!findings.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
-  // Another connection accepted a tenant since the comparison began, which looked for the accounts of the former one.
+  // The comparison looked for the accounts of the former tenant; another connection accepted a new one since.
   if (!findings.hasMoved && (await scope.outbox.hasMoved()))
     return { outcome: 'held', message: acceptedMeanwhileText(scope.target.name) };
   await noteRecognised(scope);

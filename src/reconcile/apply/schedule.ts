@@ -25,7 +25,7 @@ interface ScheduleOptions {
   schedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
-  /** Resolves when this start has noted the targets that are back in the settings; they need a run. */
+  /** Resolves when the start of the service has noted the targets that are back in the settings; they need a run. */
   returnedTargetsNoted?: Promise<void>;
 }
 
@@ -103,11 +103,11 @@ async function startDueRuns(
   const { isDue, signal, run } = options;
   let isStart = true;
   /**
-   * The value of `mappedBy` for which this process made its last run. Redis keeps that value if the run could not map everybody, and
-   * it must not start another run.
+   * The value of `mappedBy` for which this process made its last run. Redis keeps the value if the run could not map everybody; it
+   * must not start another run.
    */
   let lastRunFor: string | undefined;
-  /** The error of the last look that has been logged. */
+  /** The last logged message; undefined after a look without error. */
   let logged: string | undefined;
   while (!signal.aborted) {
     try {

@@ -6,8 +6,8 @@ import type { ReconcileScope } from '../scope.ts';
 const NO_IDS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Stores what the comparison found. A definition that was missing is read again, because the writes of the run have made it anew.
- * If this read fails, or the definition has another type by now, the values count as lost, and the next run compares them again.
+ * Stores the definitions of the comparison. A definition that was missing is read again, because the writes of the run have made it
+ * anew. If this read fails, or the definition now has another type, the values count as lost, and the next run compares them again.
  * @param isWritten whether all lost values are written, or ordered by marks
  */
 export async function settleDefinitions(

@@ -67,7 +67,7 @@ export function toHeld(
 export const deadLetters = (count: number): string =>
   `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
 
-/** The words for dead letters behind those for held changes; '' without any. */
+/** The dead letters, as the end of a text about held changes; '' without any. */
 const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
 /** Returns the end of a run with dead letters. @param waiting number of changes that wait for the removal from a refused group */
@@ -107,7 +107,7 @@ async function markedAgain(
 }
 
 /**
- * Returns the groups with a mark that the settings leave out, but for those of the run. No plan names such a group, because its sync
+ * Returns the marked groups that the settings leave out, except groups of the run. No plan names such a group, because its sync
  * writes nothing. The sync ends the pending memberships of the group, for which the activation or the values of its members wait.
  */
 async function markedLeftOut(
@@ -169,7 +169,7 @@ interface Awaited {
   saved: Plan | undefined;
 }
 
-/** Waits until no resource has a mark, but for those in `putOff`. @returns the end of a run that does not wait so long */
+/** Waits until no resource has a mark, but for those in `putOff`. @returns the end of a run that ends before */
 async function untilUnmarked(
   scope: ReconcileScope,
   { signal, onProgress }: AwaitOptions,
@@ -187,8 +187,8 @@ async function untilUnmarked(
     // The reasons of waiting resources are read only when no other resource was applied since the last look.
     if (left.length === before) left = await withoutPutOff(scope, left, putOff);
     if (left.length < before) movedAt = clock.now();
-    // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership,
-    // so the run also looks while resources are left and none is synced; at most MOST_LOOKS times, as pushes may go on.
+    // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership, so
+    // the run also looks for new marks while resources are left and none is synced; at most MOST_LOOKS times, as pushes may go on.
     const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
     if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
       lookedAt = clock.now();

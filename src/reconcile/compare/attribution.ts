@@ -118,9 +118,9 @@ function attributionOf(
   hasEnded: (entry: PlanEntry) => boolean,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
-  // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the
-  // name of the bridge's own account it begins at the bridge's last write of the resource, because earlier entries may be
-  // the bridge's own writes of other values.
+  // The search begins at the bridge's last write of this value: others may have changed it at any time since. Without the name of
+  // the bridge's own account it begins at the last write of the resource, because earlier entries may be the bridge's own writes of
+  // other values.
   const since = (trail?.ourselves === undefined ? undefined : valueWrittenAt) ?? writtenAt;
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
@@ -138,8 +138,8 @@ function attributionOf(
   if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoTime(valueWrittenAt) };
   if (last) return { ...byEvent(last), at: isoTime(changed) };
-  // The platform has one time of change for all values. One that is not after the bridge's last write of the resource is the
-  // time of the bridge's own write of another value, so it is unknown when this value changed.
+  // The platform has one time of change for all values. A time up to the bridge's last write of the resource is that of the
+  // bridge's own write of another value, so it is unknown when this value changed.
   return changed <= writtenAt
     ? { cause: 'platform changed' }
     : { cause: 'platform changed', at: isoTime(changed) };

@@ -32,9 +32,9 @@ interface ComparedMemberships {
   /** Number of groups beyond MOST_READ, and of `pendingUnread`. */
   notCompared: number;
   refusedNames: GroupNames['refusedNames'];
-  /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
+  /** Groups whose pending change of the membership somebody else has already made at the platform. */
   pendingDone: Ref[];
-  /** Groups that have the user and the desired name at the platform, without those with a pending change of the membership. */
+  /** Groups that have the user and the desired name at the platform, except groups with a pending change of the membership. */
   asNamed: Ref[];
   /** Groups with a pending removal of the user that were not read, so that the user may be in them or not. */
   pendingUnread: Ref[];

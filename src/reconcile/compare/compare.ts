@@ -37,7 +37,7 @@ export interface ObservedAccount {
  */
 export function printOf(user: WireUser): string {
   // `2` is the version of this comparison: a change of what counts as equal raises it, so that no fingerprint of former rules
-  // counts. The sign behind it is `active`; `?`: the account does not show whether it is active.
+  // counts. The sign after it is `active`; `?`: the account does not show whether it is active.
   let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
   // Names and addresses contain neither the separator nor the sign of a value that is not shown.
   for (const path of COMPARED_PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;

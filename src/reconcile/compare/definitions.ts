@@ -75,7 +75,7 @@ export async function definitionEntries(
 
 /**
  * Corrects entries of drift about values of the attributes in `definitions`: the definition was deleted at the platform, and its
- * values with it. So the platform changed, and not `write did not stick`. Returns other entries unchanged.
+ * values with it. The cause is `platform changed`, not `write did not stick`. Returns other entries unchanged.
  */
 export function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntry[]): PlanEntry[] {
   const names = new Set(definitions.map(({ name }) => name));

@@ -17,7 +17,7 @@ export async function readDefinitions(scan: ScanResult): Promise<ReadDefinitions
   const known = await outbox.definitions.read();
   const isRemade = ([name, id]: [string, string]): boolean => known.has(name) && known.get(name) !== id;
   const remade = [...ids].filter(isRemade).map(([name]) => name);
-  // With the known id the definition is untouched, and the mapping has another type.
+  // A definition with the known id was not made anew: only the mapping has another type.
   const ofOtherType = new Set([...conflictIds].filter(isRemade).map(([name]) => name));
   const gone = missing.filter((name) => known.has(name));
   // A version of the bridge that stored no ids of definitions may have written the values. Before a first load no link has values.

@@ -33,8 +33,8 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   if (link.id === undefined || !awaitsDecision(link)) return undefined;
   const isLeaver = wanted?.inScope !== true;
   const items: Destruction[] = [];
-  // A missing account need not be closed. The account of an inactive user in scope is made anew, and closed, unless the sync
-  // finds another account of that name, which may be active.
+  // A missing account need not be closed: that of an inactive user in scope is made anew as inactive, unless the sync finds another
+  // account of the name, which may be active.
   const isClosed = observed ? observed.active === false : isLeaver || (!user.namesake && !user.takenBy);
   // `mayBeActive`: by the link the account may still be active, so its deactivation was to come.
   if (wanted?.active !== true && mayBeActive(link) && isClosed) items.push({ kind: 'deactivate', ref });
@@ -162,7 +162,7 @@ export async function noteDone(
   );
 }
 
-/** Returns a sentence without its end: how many held and rejected changes of a resource need no operator any more. */
+/** Returns a sentence without full stop: how many held and rejected changes of a resource need no operator any more. */
 export function doneText({ held, rejected }: DecidableCounts): string {
   const parts = [
     ...(held > 0 ? [`${counted(held, 'change')} that ${held === 1 ? 'waits' : 'wait'} for a decision`] : []),
@@ -173,8 +173,8 @@ export function doneText({ held, rejected }: DecidableCounts): string {
 }
 
 /**
- * Returns a sentence without its end: how many members, whose removal waits for the decision about their account, the group at the
- * platform has lost already.
+ * Returns a sentence without full stop: how many members, whose removal waits for the decision about their account, the group at
+ * the platform has lost already.
  * @param count 1 or more
  */
 export const absentText = (count: number): string =>

@@ -50,7 +50,7 @@ export interface GroupCase {
   observed: WireGroup | undefined;
   /** An unmanaged group at the platform with the desired name. */
   namesake?: { id: string; name: string } | undefined;
-  /** Why the sync will refuse the group that it finds: another connection is linked to it. */
+  /** Why the sync will be refused: another group of the source, or of another connection, has the name. */
   takenBy?: string | undefined;
   /** Undefined when the members were not read. */
   members?: MemberDifferences | undefined;
@@ -58,7 +58,7 @@ export interface GroupCase {
   unconfirmed: ReadonlySet<string>;
   /** Ids of the users whose addition was never sent to the platform (`unsentMembers` in directory/keys.ts). */
   unsent: ReadonlySet<string>;
-  /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
+  /** Members of the group to be adopted who are not at the source and whom the settings do not leave there. */
   surplusThere?: Member[] | undefined;
   /**
    * Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync.
@@ -73,7 +73,7 @@ export interface GroupRules {
   now: number;
 }
 
-/** Texts behind the reason of a membership that cannot be written yet. */
+/** Texts after the reason of a membership that cannot be written yet. */
 export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
 export const WAITS_FOR_USER = '; waits for the user, who needs a person';
 

@@ -9,7 +9,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 
 /**
  * The groups of a complete list by name. A comparison without such a list has no `GroupStrangers`; it looks each name up at the
- * platform, and finds those of other connections by their ids.
+ * platform, and finds groups of other connections by their ids.
  */
 export interface GroupStrangers {
   /** Unmanaged groups, by folded name. */
@@ -58,7 +58,7 @@ async function findGroupNamesake(
   );
   const free = exact.find((_, index) => holders[index] === undefined);
   if (free) return { id: free.id, name: free.displayName };
-  // Several groups have the name only if it differs in case; the platform gives the name to none, whichever is reported.
+  // Several groups can have the name only in different letter case; whichever is reported, the platform refuses the name.
   const [holder] = holders;
   return keeperOfName(scan, name, holder && !holder.marked ? holder.ref : undefined);
 }

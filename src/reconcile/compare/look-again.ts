@@ -38,7 +38,7 @@ export async function lookAgain<T>(
 
 /**
  * Runs the reads of one resource.
- * @param isUnread whether the result says that the resource could not be read; it is noted then, with the last failed read
+ * @param isUnread whether the result says that the resource could not be read; such a resource is noted, with the last failed read
  */
 export async function readNoted<T>(
   scan: ScanResult,

@@ -1,4 +1,4 @@
-// Finds the other users whose accounts got their names by hand: the sync of one user needs them to give a name back first.
+// Finds the renames that the rename of one user waits for, because somebody gave the userName to another user's account.
 import type { Ref } from '../../directory/records.ts';
 import { LONGEST_CIRCLE } from '../../sync/names/name-circle.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
@@ -7,8 +7,9 @@ import { accountsNamed, newNameIn, withTakenName } from './namesake.ts';
 import { verifyUsers } from './verify-users.ts';
 
 /**
- * Returns the renames of other accounts that the rename in `entries` waits for, because somebody gave these accounts its userName,
- * such as two accounts with exchanged names; null when the platform could not be read. A pushed rename is left out: the user has a mark.
+ * Returns the renames of other accounts that the rename in `entries` waits for: somebody gave the wanted userName to another
+ * account, whose rename may wait for a further one; null when the platform could not be read. A pushed rename is left out: the user
+ * has a mark.
  * @param entries of one user
  */
 export async function renamesOfHolders(

@@ -60,7 +60,7 @@ export async function findNamesake(
   return found === 'unknown' ? found : firstFree(scan, found);
 }
 
-/** Returns the accounts with the userName as `withFormer`; `unknown`: the platform could not be read. */
+/** Returns what `withFormer` returns for the accounts with the userName; `unknown`: the platform could not be read. */
 export async function accountsNamed(
   scan: ScanResult,
   userName: string,
@@ -131,7 +131,7 @@ type NameScope = Pick<ReconcileScope, 'directory' | 'outbox'>;
  * user who left or is protected, has the userName. An account of a leaver is no conflict if it gives up the userName as a former
  * one, or if another user with its externalId has a pending sync (the person was pushed anew): that sync takes the account over and
  * gives it another userName.
- * @param holderOf returns that account by the userName; undefined: none has it
+ * @param holderOf returns the account that has a userName; undefined: none has it
  */
 async function judgeRenames(
   scope: NameScope,

@@ -159,8 +159,8 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       };
     }
     const left = isLeftByCreateOnly(group, rules) ? leftBy(policy) : undefined;
-    // A dead letter has tried this addition before. With the cause `source changed`, `applyRefusals` replaces the entry, so that
-    // no run tries it again.
+    // The sync of a dead letter has tried this addition before. With the cause `source changed`, `applyRefusals` replaces the
+    // entry, so that no run tries it again.
     const isRefused = refusalOf(group.link, group.marked) !== undefined;
     const waits = group.takenBy
       ? WAITS_FOR_GROUP
@@ -190,7 +190,7 @@ const isUnconfirmedOf =
   ({ ref, platformId }) =>
     unconfirmed.has(ref === null ? unmanagedName(platformId ?? '') : parseRef(ref).id);
 
-/** Returns the removals, from a group that was deleted at the source, of the members for whom `isLeaverOf` returns true. */
+/** Returns the entries that remove leavers (`isLeaverOf`) from a group that was deleted at the source. */
 function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
   return differingMembers({ ...group, members: { missing: [], surplus } }, rules);

@@ -32,8 +32,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   if (!wanted.inScope && isDeletionDue(user, observed, rules)) return [deletion(user, observed, rules)];
   // A changed value is written even if no account shows the attribute, because the attribute may be new.
   const isChanged = changedSinceApplied(link, wanted);
-  // An attribute that no account shows may only be missing in the user list. The value list of this user is complete, so if
-  // it was read, its differences count all the same.
+  // Differences in the value list of this user count, because that list is complete. An attribute that no account shows may only be
+  // missing in the user list.
   const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
   const shown = differences(wanted, observed, link, rules.types, rules.visibility, user.values).filter(
     ({ name }) => isChanged(name) || isRead(name) || rules.visibility.isVisible(name),
@@ -51,8 +51,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether the next sync of a leaver deletes the account by the present settings: directly after it deactivates the account,
- * or, if the account was deactivated before (and somebody may have activated it again), because its time of deletion has come.
+ * Returns whether the next sync of a leaver deletes the account by the present settings: right after it deactivates the account,
+ * or, if the account was deactivated before (and may be active again), because the deletion is due.
  */
 function isDeletionDue(
   { link, marked, wanted, deletedAt }: UserCase,
@@ -62,9 +62,9 @@ function isDeletionDue(
   const isDue = (deletionDue(policy, deletedAt) ?? Infinity) <= now;
   if (!link.departed) return isDue || policy.users.deprovision === 'delete';
   if (active !== false) return isDue;
-  // Without record and tombstone the sync only tells that the record is lost.
+  // Without record and tombstone the sync only reports that the record is lost.
   if (!wanted && deletedAt === undefined) return false;
-  // A conflict is about an account that has to be deleted by hand.
+  // This conflict says that a person has to delete the account.
   const isByHand = link.condition?.write === 'delete' && link.condition.reason === 'Conflict' && !marked;
   return !isByHand && isDue;
 }
@@ -103,7 +103,7 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
       ? 'the account of a deleted user is taken over'
       : 'an account exists and is taken over';
     const linked = { id: namesake.id, userName: namesake.userName };
-    // The adoption causes the changes, and no change at the platform does.
+    // The adoption causes these changes, not a change at the platform.
     const changed = adoptedChanges(user, wanted, rules).map((entry) => ({
       ...entry,
       attribution: common.attribution,
@@ -120,11 +120,14 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
   ];
 }
 
-/** Returns whether the sync adopts the account. The bridge managed the account of a deleted user before, so `adopt` does not matter. */
+/**
+ * Returns whether the sync adopts the account. For the account of a deleted user `adopt` does not matter: the bridge managed it
+ * before.
+ */
 export const isAdopted = ({ former }: Namesake, { adopt }: Pick<SyncPolicy, 'adopt'>): boolean =>
   former !== undefined || adopt === 'exact';
 
-/** Returns the conflict of a user whose account another connection is linked to. */
+/** Returns the conflict of a user for whom the sync finds an account of another connection. */
 const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
   ...userFields(user, 'none'),
   action: 'conflict',

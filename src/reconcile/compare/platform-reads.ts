@@ -80,8 +80,8 @@ async function numberIn(
 }
 
 /**
- * Reads an account with its attribute values as the sync does before it adopts one. An account that the sync of a user who left
- * is about to close counts as closed and taken out of its groups, because the adoption waits for it.
+ * Reads an account with its attribute values as the sync does before it adopts one. An account that the sync of a user who left is
+ * about to close counts as closed and taken out of its groups, because the adoption waits for that sync.
  */
 export async function readAdoptable(
   scan: ScanResult,
@@ -123,7 +123,7 @@ export async function readLinkedUser(
 /**
  * Runs a read of the platform and counts it as a call.
  * @returns `absent` for a 404, `unknown` for any other error of the call
- * @throws the reason of an abort; the error of Redis, whose budget allows each call
+ * @throws the reason of an abort; errors of Redis, which keeps the budget of calls
  */
 export async function asking<T>(
   scan: ScanResult,

@@ -9,7 +9,7 @@ import type { ReconcileScope } from '../scope.ts';
 /** Largest number of protected people that are looked at. */
 export const MOST_PROTECTED = 10_000;
 
-/** The facts by which a person whom the last sync protected is protected now, or is not any more. */
+/** The facts that decide whether a person whom the last sync protected is still protected. */
 export interface Protection {
   /** `users.protected` of the settings. */
   listed: readonly string[];

@@ -9,7 +9,7 @@ import type { VerifiedResource } from './verified.ts';
 
 /** Writes that the platform has refused permanently, and the settings that decide whether they are refused again. */
 export interface Refusals {
-  /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
+  /** Dead letters with the time of the first refusal for the present reason, Unix milliseconds; dropped ones are left out. */
   blocked: ReadonlyMap<Ref, number>;
   /**
    * Whether the mapping rules changed, so that a refused write may be different now. Undefined before the first complete run: then
@@ -58,15 +58,16 @@ function isRefusedBefore(
 ): boolean {
   // No run writes the other entries, and a write that was never tried cannot have been refused.
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
-  // The resource has no newer mark, so a change of the source is the write that the platform refused. Values by other mapping
-  // rules or settings than then may differ from the refused ones.
+  // The resource has no newer mark, so a change of the source is the write that the platform refused. Under mapping rules or
+  // settings that changed since, the values may differ from the refused ones.
   const mayDiffer = rulesChanged ?? (refusal !== undefined && isBySettingsOfThen(refusal, settings));
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !mayDiffer;
   // The closing of an account is tried again in every run, because the person has access until it succeeds. It also precedes the
   // deletion of an open account.
   if (entry.action === 'deactivate' || (entry.action === 'delete' && entry.before?.active === true))
     return false;
-  // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.
+  // The first create after a deletion at the platform is tried: its link still has the id. After a refused create the link has
+  // none.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
   const since = blocked.get(ref);
   // The time of the refusal is not known after an operator dropped the dead letter, so drift may be newer and is tried.
@@ -75,7 +76,7 @@ function isRefusedBefore(
   return changedAt === undefined || Date.parse(changedAt) <= since;
 }
 
-/** Returns whether the entry is a conflict of the whole resource, such as a mapping that fails, which counts as one with the refusal. */
+/** Returns whether the entry is a conflict of the whole resource, such as a mapping that fails; it is merged with the refusal. */
 const isFault = ({ action, attribute, member }: PlanEntry): boolean =>
   action === 'conflict' && attribute === undefined && member === undefined;
 

@@ -55,7 +55,7 @@ export function createVisibility(): ComparedAttributes {
   };
 }
 
-/** Returns a function that records the shown attributes of accounts that are known to be equal. */
+/** Returns a function that records the shown attributes of accounts without a difference. */
 export function createShownNoter(visibility: ComparedAttributes): (user: WireUser) => void {
   const unseen = new Set(COMPARED_PATHS);
   const attributes = new Set<string>();

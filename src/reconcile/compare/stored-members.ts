@@ -42,7 +42,7 @@ export async function readStoredMembers(
   const needsMemberReview =
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
-  // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
+  // Pending changes wait while the target is on hold, and somebody may make them at the platform meanwhile.
   const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
   // After the target came back into the settings, syncs wrote new changes only, so members who left before may still be there.
   const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;

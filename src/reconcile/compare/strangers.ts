@@ -36,9 +36,9 @@ export interface Namesake {
    * (sync/names/former-name.ts).
    */
   mayGiveUpName?: boolean;
-  /** As in the link. */
+  /** As in `Link`. */
   hasFormerName?: true | undefined;
-  /** As in the link. */
+  /** As in `Link`. */
   basis?: string | undefined;
   /** Whether the user is protected. */
   isProtected?: boolean;
@@ -102,6 +102,6 @@ export function formerAccount(
 function isToBeDeleted({ condition, departed }: Link, marked: boolean, users: SyncPolicy['users']): boolean {
   const isHeld = condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
   if (users.deprovision === 'delete') return marked || isHeld;
-  // The guard is asked for the deletion of a closed account only, so what is held of a departed user is the deletion.
+  // The guard is asked for the deletion of a closed account only, so the held change of a departed user is the deletion.
   return isHeld && !marked && (departed === true || users.deleteAfterDays !== null);
 }

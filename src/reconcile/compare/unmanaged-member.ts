@@ -1,12 +1,12 @@
-// Judges a member of a group to whom no resource of this connection is linked.
+// Judges a group member to whose account no user of this connection is linked.
 import { fold } from '../../directory/records.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Member } from './group-case.ts';
 import { answerOf, asking } from './platform-reads.ts';
 
 /**
- * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
- * read. `unknown`: the owner of the key cannot be read.
+ * Returns the member in a list; an empty list for an account that is protected, owns the key, or cannot be read. `unknown`: the
+ * owner of the key cannot be read.
  */
 export async function unmanagedMember(
   scan: ScanResult,

@@ -118,7 +118,7 @@ async function verifyGroup(
   const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;
   const surplusThere = present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs });
   if (differing === 'unknown' || surplusThere === 'unknown') return undefined;
-  // Without a read group no removal is looked for, so its empty id is never used.
+  // If the group was not read, no removal is looked for, so the empty id is never used.
   const { gone, unlisted, undecided } = await lookForLeavers(
     scan,
     present ?? { id: '' },
@@ -184,7 +184,7 @@ function pendingWrites(
 ): GroupCase['pending'] {
   // An unmanaged member has the ref null, which this set never contains.
   const done = new Set<Ref | null>(pendingDone);
-  // The sync of an adopted group adds only members whom the group lacks, but all members if it has removed members before.
+  // The sync of an adopted group adds only members whom the group lacks, but all members if it removes some first.
   const isRemoving = policy === 'sync' && [...signs.values()].includes(MEMBERSHIP_SIGN.toRemove);
   const membersBefore = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
   return pending.filter(({ member: { ref, platformId }, sign }) => {

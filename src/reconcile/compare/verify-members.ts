@@ -80,7 +80,8 @@ async function doneOfGroup(
 /**
  * Reads the accounts of up to MOST_CONFIRMED members (member-names.ts) whom the member list of a group does not show, because it
  * may be truncated. A member without account is in no group. An account that could not be read, or whose 404 no whole user list
- * confirms, decides nothing. Of more members, each call reads others, so that such accounts do not keep the rest unread.
+ * confirms, decides nothing. With more members, each call begins at a random one, so that such accounts do not keep the rest
+ * unread.
  * @param first members who are read before others: a reviewed plan has changes of them
  * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones;
  *   `undecided`: members of whom neither is known
@@ -118,7 +119,7 @@ export async function lookForLeavers(
         ? 'absent'
         : await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
     if (account === 'unknown') return;
-    // Without its sign nothing tells of a removal that the platform did not make, so a 404 alone does not end it.
+    // A 404 alone does not end an unconfirmed removal: nothing else would show later that the platform did not make it.
     if (account === 'absent' && id !== undefined && (await scan.isUnlisted?.(id)) !== true) return;
     undecided.delete(user);
     if (account === 'absent' || !namesGroup(account, group.id)) found.gone.push(user);
@@ -132,7 +133,7 @@ export async function lookForLeavers(
   return { ...found, undecided };
 }
 
-/** Returns the items in their order from a random one on, and then those before it. */
+/** Returns the items rotated by a random number of places. */
 function fromRandomPlace<T>(items: readonly T[], random: () => number): T[] {
   const start = Math.floor(random() * items.length);
   return [...items.slice(start), ...items.slice(0, start)];
@@ -156,7 +157,7 @@ async function pendingOf(
   return observed.flatMap(({ ref, text, marked }) => {
     const link = parseLink(text);
     const sign = signs.get(parseRef(ref).id) ?? '+';
-    // Such a user has left, or has neither an account nor a sync that is due. The sync that opens or creates the account adds the
+    // `isOut`: the user has left, or has neither an account nor a due sync. The sync that opens or creates the account adds the
     // member.
     const isOut = link.departed || (link.id === undefined && !marked && !link.condition);
     if (sign === '+' && isOut) return [];
@@ -166,8 +167,8 @@ async function pendingOf(
 }
 
 /**
- * Returns those of the pending members whose change the platform has already, because somebody else made it there. The account of
- * a member who has left is read, because a member list may be truncated.
+ * Returns the pending members whose change somebody else has already made at the platform. The account of a member who has left is
+ * read, because a member list may be truncated.
  */
 async function pendingThere(
   scan: ScanResult,
@@ -245,7 +246,7 @@ export async function findMadeChanges(
 
 /**
  * Returns missing and surplus members without pending and protected ones. A member that the platform shows without a name has ''.
- * `unknown`: a member may be the owner of the API key, whom the platform did not tell.
+ * `unknown`: a member may be the owner of the API key, whom the platform did not name.
  * @param sourceMembers the members at the source with their links
  * @param signs pending memberships: user id, or `@<platform id>` of an unmanaged member, to sign
  */

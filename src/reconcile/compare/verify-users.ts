@@ -92,8 +92,8 @@ async function verifyUser(
   const present = observed === 'absent' ? undefined : observed;
   const namesake = present || !mapped ? undefined : await findNamesake(scan, mapped.wanted, strangers);
   if (namesake === 'unknown') return undefined;
-  // Also while the emptying of a value waits for a decision: somebody may have emptied it at the platform meanwhile, which the list
-  // of values shows, and the account does not.
+  // The values are also read while the emptying of one waits for a decision: somebody may have emptied it at the platform, which
+  // only the value list shows.
   const needsValues = withValues(ref) || isEmptyingUndecided(link, mapped);
   const read = present && needsValues ? await readValues(scan, link, present) : undefined;
   // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.

@@ -58,13 +58,13 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   if (unlisted.size === 0) return look;
   look.of = await directory.count('User');
   const { deleted, ofOtherType } = look.definitions ?? {};
-  // Of a definition of another type no value can be written, so a read of all values would be in vain.
+  // Values of a definition of another type cannot be written, so reading all of them would be in vain.
   const isOfAll = full || [...unlisted].some((name) => deleted?.has(name) && !ofOtherType?.has(name));
   // One list costs less than a search for each person.
   const reading = isOfAll ? { ...scan, findConsoleAccounts: scan.findListedAccounts } : scan;
   let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = isOfAll ? 0 : await runs.cursor('values');
-  // Position 0 is the first user: after the last user the turn goes on from there.
+  // Position 0 is the first user: after the last user the turn goes on with the first.
   for (const start of begin === 0 ? [0] : [begin, 0]) {
     for await (const records of directory.scan('User', start)) {
       const some = records.slice(0, left);
@@ -90,7 +90,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
     const found = isManaged ? await valuesOf(scan, each) : undefined;
-    // Values may have been written to the account of another person, whose values are read too then.
+    // The stored number may be that of another person's account, with values of this user: then the values of all users are read.
     if (typeof found === 'object' && link.account !== undefined && found.account !== link.account) {
       look.areNumbersWrong = true;
       look.suspects.add(ref);
@@ -117,8 +117,8 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
 }
 
 /**
- * Returns whether one of the differences of a user is in a value that no list of the platform shows, so that only a run that reads
- * the values of this user finds the difference: one in several runs where there are more than VALUES_IN_TURN users.
+ * Returns whether one of the differences of a user is in a value that no list of the platform shows, and there are more than
+ * VALUES_IN_TURN users. Then only one of several runs reads the values of this user and finds the difference.
  */
 export async function isFoundInTurn(
   { directory, target }: Pick<ReconcileScope, 'directory' | 'target'>,

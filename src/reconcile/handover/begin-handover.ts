@@ -1,4 +1,4 @@
-// Checks that nothing has changed since the plan of a handover, and stores its start.
+// Checks that nothing has changed since a handover was planned, and stores the start of the handover.
 import type { HandedItem, HandoverHead } from '../../directory/outbox/handover-store.ts';
 import { parseRef } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';

@@ -45,7 +45,7 @@ export async function giveBack(
     try {
       destinations.set(itemKey(item), await moveBack(scope, head, item, options));
     } catch (error) {
-      // Throws an error that does not come from the platform.
+      // `platformProblem` throws errors that are not of the platform.
       problem = platformProblem(error);
       break;
     }
@@ -137,7 +137,7 @@ async function confirmReturns(
     else close(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
   }
   await scope.handovers.note(ref, { items: done, entries });
-  // Items that never moved get no log entry, and one call takes an entry for each item or for none.
+  // Items that never moved get no log entry; a call of `note` takes an entry for each item or for none.
   await scope.handovers.note(ref, { items: untouched });
   return count;
 }

@@ -1,5 +1,5 @@
-// Hands over the items of one closed account: notes each item, moves it, and reads it back. A crash in between can be continued
-// and taken back.
+// Hands over the items of one closed account: notes each item, moves it, and reads it back. After a crash in between, the handover
+// can be continued or taken back.
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { visible } from '../../support/visible.ts';
@@ -52,7 +52,7 @@ export async function handOverPerson(
   const head = { ...begun.head, folder: folder.id, folderName: folder.name };
   const known = new Map(begun.items.map((item) => [itemKey(item), item]));
   const items = owned.map((item) => toPlanned(item, known.get(itemKey(item))));
-  // The items are stored before the first move, so that a crash in between can be continued and taken back.
+  // The items are stored before the first move, so that after a crash the handover can be continued or taken back.
   await handovers.note(ref, { head, items });
   const { refused, problem } = await moveItems(scope, items, head, options);
   // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or
@@ -131,7 +131,7 @@ async function personFolder(
   // The noted folder is still there.
   const known = head.folder === undefined ? undefined : children.get(head.folder);
   if (head.folder !== undefined && known !== undefined) return { id: head.folder, name: known };
-  // An earlier create had no answer. The noted name was free when it was chosen, so a folder with it is the one of that create.
+  // An earlier create had no answer. The noted name was free before, so the folder that has it now is the created one.
   const isCreateUnanswered = head.folderName !== undefined && head.folder === undefined;
   if (isCreateUnanswered)
     for (const [id, name] of children) if (name === head.folderName) return { id, name };

@@ -52,7 +52,7 @@ interface PlanHandoverOptions {
 
 export const DAY_MS = 86_400_000;
 /**
- * Largest number of closed accounts, and of people who are active again, because looking up the number of an account may cost a
+ * Largest number of closed accounts, and of people who are active again, because looking up the numeric id of an account may cost a
  * call.
  */
 const MOST_PEOPLE = 1000;
@@ -122,7 +122,7 @@ export async function planHandover(
     if (account === undefined) return [];
     const items = owned.get(account) ?? [];
     const at = link.closedAt + setting.afterDays * DAY_MS;
-    // For an account that owns nothing, the run stores that there is nothing to move.
+    // An account that owns nothing is left out until it is due; then the run stores that there is nothing to move.
     if (items.length === 0 && at > now) return [];
     const name = String(link.core?.userName ?? ref);
     return [
@@ -178,7 +178,7 @@ export async function numberOf(
   return another ? undefined : match?.id;
 }
 
-/** Returns whether anything is to be moved. */
+/** Returns whether items are to be moved or given back. */
 export const hasWork = ({ state, items }: PlannedHandover): boolean => state === 'return' || items.length > 0;
 
 /** Returns the people whose work a run moves or gives back now; none while something prevents it. */

@@ -18,7 +18,7 @@ import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 
 /**
- * Largest number of users of which a run that is not full reads the whole user list. The list then takes no more calls than a
+ * Largest number of users with which a run that is not full reads the whole user list. The list then takes no more calls than a
  * search for each of the users whose values the run reads (VALUES_IN_TURN in verify-values.ts).
  */
 const MOST_LISTED = 5000;
@@ -61,7 +61,7 @@ export interface Lists {
 
 /** Prepares the comparison, and decides whether all users are mapped and all members and values are read. */
 export async function beginScan(scope: ReconcileScope, options: PlanOptions): Promise<ComparisonRun> {
-  // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
+  // Marks the unmarked members of renamed groups; without a mark they would count as synced with the new name.
   await scope.directory.markRenamed();
   await learnKeyOwner(scope, options.signal);
   const [mappedBy, hasMoved, rulesAgree] = await Promise.all([

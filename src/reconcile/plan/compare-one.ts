@@ -93,7 +93,7 @@ export async function compareOne(
   const entries = await withFollowers(scan, [...own, ...renames], verified);
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account, areValuesUnread } = user;
-  // Nothing was compared, as of a protected user.
+  // Nothing was compared, as for a protected user.
   if (user.version === undefined) return readAlone(scan, entries, link, pendingMemberships);
   const isGone = link.id !== undefined && account === undefined;
   const common = {

@@ -21,8 +21,8 @@ export interface Compared {
 
 /**
  * Compares all users and groups of the scope with the platform.
- * @returns if the platform may be another tenant than the one that was linked, by this comparison or because another connection
- *   holds the target for it: what `planOfAnotherTenant` returns
+ * @returns the plan; if the platform may be another tenant, by this comparison or because another connection holds the target for
+ *   it, the plan of `planOfAnotherTenant`
  */
 export async function makePlan(scope: ReconcileScope, options: PlanOptions): Promise<Compared> {
   const hold = await scope.outbox.guardStore.tenantHoldElsewhere();

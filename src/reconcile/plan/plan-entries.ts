@@ -23,7 +23,7 @@ interface Verified {
   verified: VerifiedResource[];
   /** Changes that wait for a decision or were rejected, and that somebody has made at the platform. */
   doneChanges: NonNullable<VerifiedResource['done']>[];
-  /** Dead letters with the times at which they became that, Unix milliseconds. */
+  /** Dead letters with the time of their condition, Unix milliseconds. */
   deadLetters: ReadonlyMap<Ref, number>;
   /** Dead letters whose refused change somebody made at the platform (`deadLettersToEnd`). */
   equalDeadLetters: Ref[];
@@ -106,7 +106,7 @@ async function withCauses(
   const lastWrite = await readValueWrites(scope, verified);
   const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
-  // Undefined: no difference has a known time, so the log is read from the start of the run.
+  // Without `since` no difference has a known time, so the log is read from the start of the run.
   const trail = hasDrift ? await readTrail?.(since ?? startedAt, signal) : undefined;
   return attributeDrift(verified, { trail, lastWrite, ...facts });
 }

@@ -1,4 +1,4 @@
-// Makes the plan of an operator, and tells how the target fails instead of a plan that rests on no answer.
+// Makes a plan for an operator; if the target gives no answer, throws an error that tells how it fails.
 import type { PlanOptions } from './compare-all.ts';
 import { makePlan } from './make-plan.ts';
 import type { Plan } from '../plan.ts';
@@ -25,6 +25,6 @@ export async function planWhileAnswering(
   return whileAnswering(scope, options.signal, work, tell);
 }
 
-/** Returns whether not one page of the lists arrived with a resource, although no list is proven to be empty. */
+/** Returns whether no page with a resource arrived, and neither list is proven to be empty. */
 const isOfNoAnswer = ({ proof: { users, groups } }: Plan): boolean =>
   [users, groups].every(({ complete, seen }) => !complete && seen === 0);

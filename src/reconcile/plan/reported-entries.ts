@@ -9,7 +9,7 @@ import type { GroupScan } from '../scan/scan-groups.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Returns a sentence, without its end, about a dead letter whose refused change somebody made at the platform. */
+/** Returns a sentence, without full stop, about a dead letter whose refused change somebody made at the platform. */
 export const letterDoneText = (ref: Ref): string =>
   `the platform refused its change, and has it by now; the next reconcile that repairs, or scim-bridge dead-letters retry ${ref}, takes it off the list`;
 
@@ -95,7 +95,7 @@ export function unmanagedEntries(
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
     ),
   );
-  // By kind and name of the conflicts that have no account or group: true if one of them tells of the account that has the name.
+  // Conflicts without account or group, by kind and name; true if one of them tells of the account or group that has the name.
   const pushed = new Map<string, boolean>();
   for (const entry of found) {
     const key = `${entry.kind} ${fold(entry.name)}`;

@@ -54,7 +54,7 @@ export function scopeOfPlan<T extends { scope: ReconcileScope }>(
 }
 
 /**
- * Reads the resources that a plan changes again, except those that still have the mark of a push, and sorts the entries by whether
+ * Reads again the resources that a plan changes, except those that still have the mark of a push, and sorts the entries by whether
  * they are stale, already made or left to apply.
  * @returns undefined for a plan that was made with other mapping rules, of which nothing may be applied
  * @throws Error with what to do if the target may be another tenant, whose accounts would be compared
@@ -76,8 +76,8 @@ export async function reviewPlan(
   const now = await verifyAgain(scan, toMark);
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = toMark.filter((entry) => !present.has(essence(entry)));
-  // The worker writes a change whose resource was marked before the plan, so a change of the platform does not make it stale.
-  // Without the mark it may be made already.
+  // The worker writes a change whose resource was marked before the plan, so a change of the platform does not make it stale. If
+  // the mark is gone, the change may be made already.
   const marked = plan.entries.filter(isMarked);
   const synced = await withoutMark(scope, marked);
   const seen = await verifyAgain(scan, synced);
@@ -93,11 +93,11 @@ export async function reviewPlan(
     (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
   );
   const followed = await verifyAgain(scan, followers);
-  // An attribute definition has no ref. The user whose sync creates the definition (`follows`) has values of it, so the
-  // definition exists.
+  // An attribute definition has no ref. The changes of the user whose sync creates it (`follows`) are made, so the definition
+  // exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const finished = new Set([...done, ...followers.filter(isWritten)]);
-  // The sync of a marked group is still to write a follower, which is not stale then.
+  // A follower of a marked group is not stale: the sync of the group is still to write it.
   const unwritten = await withoutMark(
     scope,
     followers.filter((entry) => !finished.has(entry)),
@@ -182,7 +182,7 @@ export async function changedSince<T extends ComparedRecord>(
   return entries.filter(({ ref, basis }) => ref !== null && basis.version !== (versions.get(ref) ?? 0));
 }
 
-/** Returns the present entries of the resources of these entries; a resource that cannot be read is left out. */
+/** Verifies the resources of the entries again. @returns findings by ref; a resource that cannot be read is left out */
 async function verifyAgain(
   scan: ScanResult,
   entries: readonly PlanEntry[],
@@ -195,7 +195,7 @@ async function verifyAgain(
   const groups = refsOf('Group', () => true);
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
-  // The plan may be about members whom another comparison would not have the turn to read.
+  // The plan's members are read first, because a comparison reads a limited number of accounts.
   const leaversFirst = new Map([...membered].map((ref) => [ref, new Set<string>()]));
   for (const { ref, member } of entries) if (ref && member) leaversFirst.get(ref)?.add(memberName(member));
   const verified = [

@@ -107,7 +107,7 @@ export async function compareUserPage(
       return;
     }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
-    // The link does not show the desired state of an account that should be closed and that the policy left open (`leftOpen`), and
+    // The link does not show the desired state of an account that should be closed and that the policy left open (`leftOpen`), nor
     // of an account whose changes the policy `create-only` leaves.
     const isLeftByPolicy = link.leftOpen ?? (isCreateOnly && !link.departed);
     if (mapsAll || holder.marked || isLeftByPolicy || isUnknown) toMap.push({ holder, link, user });
@@ -119,12 +119,12 @@ export async function compareUserPage(
           found.map(({ name }) => name),
         );
       else if (isUnconditional(link)) equal.push(toPrint(holder, user));
-      // Others may have opened the account or given it a value, and the guard may hold the undoing of that. The account equals its link
-      // again, so somebody may have undone it at the platform.
+      // Others may have opened the account or given it a value, and the guard may hold the repair. The account equals its link
+      // again, so somebody may have made the repair at the platform.
       else if (awaitsDecision(link) && (user.active === false || link.unsure))
         draft.suspects.set(holder.ref, []);
       else if (isHeld(link)) held.push({ holder, link, user });
-      // A condition says that the deletion was asked for: it is held, rejected or refused.
+      // A condition says that the deletion is held, rejected or refused.
       else if (link.departed && !link.condition) closed.push(holder.ref);
     }
   });
@@ -207,7 +207,7 @@ async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: M
   }
 }
 
-/** Compares users by mapping their records. @returns the equal ones */
+/** Compares users by mapping their records. @returns fingerprints of the equal ones */
 async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<Print[]> {
   const equal: Print[] = [];
   const wanted = await usersToVerify(

@@ -1,6 +1,6 @@
-// Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in
-// their links, because it equals the desired state while the mapping is unchanged. The members of the draft, such as `suspects`
-// (users to verify one by one), are explained at UserScanDraft (compare-user-page.ts), the states of resources at Cover (cover.ts).
+// Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in their
+// links, because it equals the desired state while the mapping is unchanged. The fields of the draft, such as `suspects` (users to
+// verify one by one), are explained at UserScanDraft (compare-user-page.ts), the states of resources at Cover (cover.ts).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage } from '../../directory/outbox/coverage.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
@@ -21,7 +21,7 @@ import { asking } from '../compare/platform-reads.ts';
 const PAGE = 500;
 /** Number of links that are read at once. */
 const LINKS_AT_ONCE = 500;
-/** Pages that are compared at the same time. */
+/** Number of pages that are compared at the same time. */
 const PAGES_IN_WORK = 3;
 /** Largest number of scans: the list is read once more if it changed while it was read. */
 const MAX_SCANS = 2;
@@ -172,7 +172,7 @@ async function addDesired(
   const recognition = { ...found.recognition, linked, strangers: found.unmanaged.size };
   // One recognised account proves the tenant, so nothing else is counted.
   if (recognition.same === 0) {
-    // A pending, lost or refused change does not make the account of the link another account.
+    // `linked` lacks users with a pending, lost or refused change, whose accounts belong to the tenant too.
     const notCounted = [...cover.pending, ...cover.lost, ...cover.atRest];
     recognition.linked += await countLinks(scan, notCounted, ({ id }) => id !== undefined);
     // The account of the link is gone while another account has its name.

@@ -125,7 +125,7 @@ const isEnoughAtFirst = (found: number, total: number): boolean => found > 0 || 
 
 /**
  * Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned.
- * @throws the error of Redis, whose budget allows each request: the platform was not asked then
+ * @throws the error of Redis, which keeps the budget of calls: the platform was not asked then
  */
 async function insist<T extends { id: string }>(
   fetch: () => Promise<ListedPage<T>>,

@@ -44,7 +44,7 @@ export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {
       membersOf: async (group) => (await drifts.membersOf(group)).map(({ user }) => ({ user, link: {} })),
     },
     coverage: { ...coverage, resources, briefly, orphans: nothing },
-    // The sync of a forgotten resource ends its dead letter.
+    // The sync of a resource without link ends its dead letter.
     outbox: { ...outbox, blocked: () => Promise.resolve([]) },
   };
 }

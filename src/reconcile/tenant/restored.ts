@@ -46,7 +46,7 @@ export async function ifOpen(
   // While this hold is in force, links to the former tenant may be left.
   const hold = await outbox.guardStore.onHold();
   if (hold && isTenantHold(hold)) return restored;
-  // The bridge has written nothing to that tenant between backup and restore.
+  // To a tenant accepted since, the bridge wrote nothing between backup and restore.
   for await (const { entries } of acts.search(
     { since: restored.at },
     // The filter of `search` gets no subjects, so the loop compares them.

@@ -19,7 +19,7 @@ export interface Recognition {
   hasMoved: boolean;
 }
 
-/** Smallest number of accounts for a decision at an unchanged address. */
+/** Smallest `other` that shows another tenant at an unchanged address. */
 const FEW = 3;
 /**
  * With at least this many links, none of whose accounts is there, and at least this many other accounts, the address may lead to
@@ -47,7 +47,7 @@ export function whyAnotherTenant(seen: Recognition): string | undefined {
 }
 
 /**
- * Returns for an operator that the new address of a target keeps all writes back, and what ends that. A worker looks for a few linked
+ * Returns a text for an operator: a target's new address holds back all writes, and what ends this. A worker looks for a few linked
  * accounts (sync/calls/recognise.ts), a reconcile for all.
  */
 export const movedText = (target: string): string =>
@@ -61,12 +61,12 @@ export const anotherTenantText = (target: string, why: string): string =>
 export const acceptedMeanwhileText = (target: string): string =>
   `another connection accepted the tenant of ${target} during this run: the next reconcile compares with it`;
 
-/** Returns for an operator that the linked accounts of a target were not read, because what is there may be another tenant. */
+/** Returns a text for an operator: a target was not read, because of its new address or a possible other tenant. */
 export const unreadText = (target: string, why: Unrecognised): string =>
   why === 'tenant'
     ? `${target} may be another tenant and was not read`
     : `${target} was not read at its new address`;
 
-/** Returns `unreadText`, and what ends that. */
+/** Returns `unreadText`, and what ends this state. */
 export const unrecognisedText = (target: string, why: Unrecognised): string =>
   `${unreadText(target, why)}: ${why === 'tenant' ? tenantAdvice(target) : movedText(target)}`;

@@ -2,8 +2,8 @@
 import { counted } from '../../support/counted.ts';
 
 /**
- * Returns a sentence without its end: that groups of a person were not compared, and the command that compares them; or that
- * removals of members of a group were not compared, and what this means.
+ * Returns a sentence without full stop: groups of a person were not compared, and the command that compares them; or removals of
+ * members of a group were not compared, and what this means.
  */
 export const notComparedText = (kind: 'User' | 'Group', count: number): string => {
   const were = `${count === 1 ? 'was' : 'were'} not compared, because they are too many for one look`;

@@ -1,4 +1,4 @@
-// Formats warnings about the knowledge behind a plan: lists and resources that were not read, and a restore. Pure.
+// Formats the warnings of a plan: lists and resources that were not read, another tenant, and a restore. Pure.
 import { counted } from '../../support/counted.ts';
 import type { Cause } from '../entry.ts';
 import { anotherTenantText } from '../tenant/tenant.ts';
@@ -7,7 +7,7 @@ import type { Plan } from '../plan.ts';
 /** Number of resources that could not be read and are named. */
 const MOST_SHOWN = 5;
 
-/** Returns a line for each limit; none for a plan that was read completely. */
+/** Returns the lines of all warnings that the plan needs. */
 export function warningLines({
   anotherTenant,
   target,
@@ -40,7 +40,7 @@ export function warningLines({
     found.push(
       `  ! Restored at ${restored.at} from the backup${restored.backup === null ? '' : ` of ${restored.backup}`}: others or the bridge itself made the changes after the backup, and the bridge cannot tell which.`,
     );
-  // A restore marks every resource, so the bridge no longer knows by which settings it was last applied.
+  // A restore marks every resource, so the bridge no longer knows by which settings each was last applied.
   if (restored && isCause('restored from a backup'))
     found.push(
       `  ! Restored at ${restored.at}: "restored from a backup" stands for changes that no push brought since then: they were not written yet at the time of the backup, or come from settings that have changed since.`,

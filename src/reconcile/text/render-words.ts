@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Action, PlanEntry } from '../entry.ts';
 
-/** The sign of each action at the start of a line, and the words behind its count. */
+/** The sign of each action at the start of a line, and the words after its count. */
 const SHOWN: Record<Action, { sign: string; words: string }> = {
   deactivate: { sign: '-', words: 'to deactivate' },
   delete: { sign: '-', words: 'to delete' },

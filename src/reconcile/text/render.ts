@@ -19,7 +19,7 @@ export interface RenderOptions {
   /** Whether to list every entry. */
   all: boolean;
   colour: boolean;
-  /** The plan has the entries caused at the platform only. */
+  /** The plan has only the entries caused at the platform. */
   driftOnly?: boolean;
   /** Redis came back empty: a plan without changes proves nothing. */
   isDataLost?: boolean;

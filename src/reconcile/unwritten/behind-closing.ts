@@ -26,6 +26,6 @@ export const membershipIn = (group: string): string => `the membership in ${grou
 /** Largest number of names in `waitsText`. */
 const MOST_WAITING = 10;
 
-/** Returns a sentence without its end about values and memberships that wait for the held deactivation of a person. */
+/** Returns a sentence without full stop about values and memberships that wait for the held deactivation of a person. */
 export const waitsText = (names: readonly string[]): string =>
   `waiting for the decision about the deactivation: ${someOf(names, { most: MOST_WAITING })}`;

@@ -67,7 +67,7 @@ export async function formerRefusals({
   );
 }
 
-/** Returns those of the resources whose condition arose under other settings than the present ones. */
+/** Returns the resources whose condition arose under other settings than the present ones. */
 export async function judgedUnderFormerSettings(
   { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
   refs: Ref[],

@@ -4,7 +4,7 @@ import type { Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
- * Returns those of the groups from which the present settings remove no member: the policy leaves members, or groups.include or
+ * Returns the groups from which the present settings remove no member: the policy leaves members, or groups.include or
  * groups.exclude leave the group out. The next sync of such a group ends its pending removals, also held ones, without a write
  * (sync-group.ts, dissolve-group.ts). So nothing waits for a decision about them.
  */
@@ -16,7 +16,7 @@ export async function keptBySettings(
   return new Set(await leftOutGroups({ directory, target }, groups));
 }
 
-/** Returns those of the groups that groups.include or groups.exclude leave out. No sync writes a membership of such a group. */
+/** Returns the groups that groups.include or groups.exclude leave out. No sync writes a membership of such a group. */
 export async function leftOutGroups(
   { directory, target }: Pick<ReconcileScope, 'directory' | 'target'>,
   groups: readonly Ref[],

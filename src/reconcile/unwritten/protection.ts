@@ -9,8 +9,8 @@ import { MOST_PROTECTED } from '../compare/protected.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
- * Returns the users who left `users.protected` or came into it since their last sync, and former owners of the platform key. No
- * list of the platform shows that, because a protected account may be equal, so a run marks them.
+ * Returns the users who left `users.protected` or came into it since their last sync, and former owners of the platform key. A run
+ * marks them, because no list of the platform shows the change: the account may have no difference.
  */
 export async function changedProtection(scope: ReconcileScope, signal: AbortSignal): Promise<Ref[]> {
   const { directory, links, outbox, target } = scope;

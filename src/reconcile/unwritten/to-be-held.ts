@@ -28,8 +28,8 @@ interface Removal {
 }
 
 /**
- * Returns the entries; the reason of each that the guard is to hold says so. If only some of the changes that syncs ask for fit into
- * the limit, none of these says so, because the order of the syncs decides which are held.
+ * Returns the entries; the reason of each entry that the guard is to hold says so. If only some of the changes that syncs ask for
+ * fit into the limit, none of these says so, because the order of the syncs decides which are held.
  * @param options.inSync the syncs of the resources ask for all changes, each for those of its resource; default: the syncs ask for
  *   the pushed changes, and a run for all others together
  */
@@ -47,7 +47,7 @@ export async function withToBeHeld(
     return (items ?? []).map((each) => ({ entry, item: each }));
   });
   if (listed.length === 0) return entries;
-  // A run does not ask for the members of a deleted group: the sync of the group does, as for pushed changes.
+  // The sync of a deleted group, not the run, asks the guard for the members, as for pushed changes.
   const isOfSync = ({ entry, item: { kind, ref } }: Removal): boolean =>
     inSync || isPushed(entry) || (kind === 'removeMembers' && deletions.has(ref));
   const synced = listed.filter((removal) => isOfSync(removal) && !deletions.has(removal.item.ref));

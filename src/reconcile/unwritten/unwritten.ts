@@ -38,7 +38,7 @@ const REASONS = {
   kept: 'the present settings leave this membership, and the next sync of the group ends the removal without a write',
   protected: 'the person is listed in users.protected, so it is not written',
 };
-/** Text behind the reason of a pending membership that waits. */
+/** Text after the reason of a pending membership that waits. */
 const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
   heldRemoval:
@@ -48,16 +48,13 @@ const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   refused: `${WAITS_FOR_USER}, and for the held removal of the person from another group: see scim-bridge approvals list`,
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
-/** Text behind the reason of an attribute value of a person whose deactivation is held. */
+/** Text after the reason of an attribute value of a person whose deactivation is held. */
 const BEHIND_CLOSING = '; waits for the held deactivation of the person: see scim-bridge approvals list';
-/**
- * Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or
- * account.
- */
+/** Text after the reason of a change that waits until another resource, whose own change is held, gives up its name or account. */
 const BEHIND =
   '; waits for a held change of the user or group that has the name or account now: see scim-bridge approvals list';
 
-/** Text behind the reason of an activation: the sync ends before it while the guard holds the emptying of a value (sync-user.ts). */
+/** Text after the reason of an activation: the sync ends before it while the guard holds the emptying of a value (sync-user.ts). */
 const BEHIND_EMPTYING =
   '; waits for the held emptying of an attribute of the person: see scim-bridge approvals list';
 
@@ -78,8 +75,8 @@ export async function withoutUnwritten(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
-  // A later cause replaces an earlier one: protection before all others, then names and accounts of others, the settings, the
-  // guard's verdicts, and waits.
+  // A later cause replaces an earlier one. The order: waits, verdicts of the guard, settings, names and accounts of others,
+  // protection.
   const why: Reasons = new Map();
   const unwanted = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))

@@ -97,7 +97,7 @@ interface AccountWait {
   isRefused: boolean;
 }
 
-/** Returns for each user what about the account makes the memberships wait. */
+/** Returns for each user why memberships wait because of the account. */
 async function accountWaits(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   users: readonly Ref[],
@@ -214,7 +214,7 @@ export async function behindHeld(
   });
 }
 
-/** Returns whether the sync of a linked resource writes the change with the new name or behind it (sync-user.ts, sync-group.ts). */
+/** Returns whether the sync of a linked resource writes the change with the new name or after it (sync-user.ts, sync-group.ts). */
 const isBehindName = ({ action, kind }: PlanEntry): boolean =>
   action === 'update' || action === (kind === 'User' ? 'reactivate' : 'addMember');
 
