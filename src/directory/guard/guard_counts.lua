@@ -12,7 +12,7 @@ local now = clock()
 local function population(family, kind)
   return redis.call('HLEN', key(family)) + redis.call('ZCOUNT', key('gone', kind), now - p.windowMs, '+inf')
 end
--- Returns the number of accepted deactivations without those that are counted already; as `fits` of guard_take.lua.
+-- Returns the number of accepted deactivations that `used` does not count; as `fits` of guard_take.lua.
 local function waiting_beside(used)
   local waiting = key('guardWaiting', p.target)
   if redis.call('SCARD', waiting) == 0 then return 0 end

@@ -21,7 +21,7 @@
 --        5. Note for guard_move.lua what to move; end the first approval; write the audit entry.
 -- NEEDS keys (clock, key, p), guard (guard_refusal), log (write_chained), numbers (next_number)
 local now = clock()
--- What a decision still has to move; guard_move.lua ends it.
+-- The decision that is still being moved (guard_move.lua).
 local deciding = key('guardDeciding', p.target)
 if redis.call('EXISTS', deciding) == 1 then return { 'busy' } end
 local refused = guard_refusal(p.source, p.serial)
@@ -60,7 +60,7 @@ if choice then
   items = redis.call('LRANGE', choice, 0, p.shown - 1)
   redis.call('PERSIST', choice)
 end
--- The number is the score of the changes that this decision rejects, so that its id takes back these alone.
+-- The number is the score of the changes that this decision rejects, so that its id selects these alone.
 local number = next_number()
 local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = tonumber(number), action = p.action, at = now,
   by = p.by, note = p.note, selection = p.selection, kinds = {}, items = items,

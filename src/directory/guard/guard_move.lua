@@ -48,8 +48,8 @@ local function move(kind, item)
     for _, group in ipairs(resume_removals(p.target, string.match(ref, ':(.*)$'))) do priorities[group] = EDIT end
   end
   moved[kind] = (moved[kind] or 0) + 1
-  -- As after a push, only a deactivation is urgent: a mark of that priority counts as one that is accepted (lua/marks.lua). A
-  -- rejection writes nothing.
+  -- As after a push, only a deactivation is urgent: with that priority its mark counts it as accepted (lua/marks.lua). A rejection
+  -- writes nothing.
   local is_urgent = action ~= 'reject' and kind == 'deactivate'
   priorities[ref] = math.min(priorities[ref] or EDIT, is_urgent and DEACTIVATION or EDIT)
 end
@@ -98,7 +98,7 @@ end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
 
--- This decision may end the wait of other resources, such as that of a new hire for the name of a held leaver.
+-- This decision may end the wait of other resources, such as a new hire who needs the name of a held leaver.
 make_put_off_due(p.target)
 
 -- This decision is still the newest: the next one starts only after this one has ended.

@@ -1,5 +1,4 @@
--- Appends an order of an operator to the audit log (acts.ts). Without entries it only removes those that
--- exceed the limits.
+-- Appends an order of an operator to the audit log (acts.ts). Without entries it only removes old ones over the limits.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { log: { entries, maxEntries, maxAgeMs } (lua/log.lua) }
 -- RETURN {"written", number of removed entries}

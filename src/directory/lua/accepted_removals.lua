@@ -1,4 +1,4 @@
--- Counts deactivations that a push has accepted, so that the guard knows them before their syncs ask it.
+-- Counts marked deactivations (`guardWaiting`), so that the guard knows them before their syncs ask it.
 -- NEEDS keys (key)
 
 -- Returns whether the account of a user may be active. In the text of a link `id` is the platform id, `c.a` the `active` that

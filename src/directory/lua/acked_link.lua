@@ -11,7 +11,7 @@ local function store_link(link_text)
     return
   end
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
-  -- A stored resource keeps a link without platform id, because one without link and mark counts as missing (read_coverage).
+  -- A stored resource without link and mark counts as missing (read_coverage), so it keeps a link without platform id.
   local is_stored = redis.call('HEXISTS', key(p.kind == 'User' and 'users' or 'groups'), p.id) == 1
   if is_stored then return redis.call('HSET', links, p.ref, link_text) end
   redis.call('HDEL', links, p.ref)

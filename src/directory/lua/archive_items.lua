@@ -28,7 +28,7 @@ local function load_link(ref, text)
   return true
 end
 
--- Stores a pending membership of the group `p.id`; `sign` as in signs.lua. An unmanaged member is no user of ours, so it has no
+-- Stores a pending membership of the group `p.id`; `sign` as in signs.lua. An unmanaged member is no stored user, so it has no
 -- entry in `pendingGroups`.
 local function load_sign(user, sign)
   redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)
@@ -36,8 +36,8 @@ local function load_sign(user, sign)
   return true
 end
 
--- Time for which a restored choice is kept. Only a decision that the backup caught half done needs it (guard_move.lua); all others
--- are of first approvals, which no backup has, or of selections that ended without a decision.
+-- Time for which a restored list of chosen changes is kept. Only a decision that was half carried out at the backup needs it
+-- (guard_move.lua). Other lists are of first approvals, which no backup has, or led to no decision.
 local CHOICE_MS = 24 * 3600 * 1000
 
 -- Stores an item of a key that is restored as it was. `p.key`: the key without the key base; `p.type`: its Redis type.

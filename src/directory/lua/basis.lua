@@ -1,6 +1,6 @@
--- Returns the basis of a sync as text: the version of the record. Of a user with groups, if mapping rules read the groups of
--- users, a dot and the first 8 hex digits of a hash of these groups follow. A link stores the basis of its last sync; a different
--- basis without a mark means that a mark was lost.
+-- Returns the basis of a sync as text: the version of the record. If mapping rules read the groups of users, and the user has
+-- groups, a dot and 8 hex digits of a hash of their ids and names follow. A link stores the basis of its last sync; if the basis
+-- is another one now and there is no mark, a mark was lost.
 -- `stored`: the record, whose first word is the version; false: deleted, which counts as version 0. `rules_read_groups`:
 -- whether mapping rules read the groups of users, so that a new group or a new name of a group changes what is desired.
 -- NEEDS keys (key), groups (groups_of)

@@ -2,7 +2,7 @@
 
 -- Returns the message of an error, and whether the error is server-wide: no command of the batch can succeed, for example
 -- because this server is a replica (READONLY) or its memory is full (OOM). A server-wide error becomes the error of the whole
--- command, so that the client reconnects. Versions of Redis put different texts before the word.
+-- command, so that the client reconnects. Text before such a word is cut off.
 local function message_of(failure)
   local message = type(failure) == 'table' and failure.err or tostring(failure)
   for _, word in ipairs({ 'READONLY', 'OOM', 'MISCONF', 'NOREPLICAS', 'MASTERDOWN' }) do

@@ -2,9 +2,9 @@
 -- NEEDS keys (EDIT, key, p), exceptions (set_exception), links (unlink), marks (mark)
 
 -- Returns whether the resource was linked to this platform id, or may have it (`mayExist` and `tried` of link.ts; '' for an unknown
--- id); if not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may
--- exist, with its names: if the resource is deleted before it is linked again, its account has to be closed. With p.leaves, what a
--- create without answer may have made is not looked for any more. Reads p.targets and p.request.
+-- id); if not, deletes nothing. p.keepsId: the link of a stored resource keeps the id in `mayExist`, and the names, so that the
+-- account is closed if the resource is deleted before it is linked again. p.leaves: the account or group that a create without
+-- answer may have made is not looked for any more. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
   local text = redis.call('HGET', key('links', target), ref)
   local link = text and cjson.decode(text)
@@ -12,7 +12,7 @@ local function forget_link(target, ref, platform_id)
   local known_id = link.id or link.mayExist and link.mayExist.id or (link.mayExist or link.tried) and ''
   if known_id ~= platform_id then return false end
   if not link.id and link.tried and not p.leaves then
-    -- A create was sent since, and what it made is still to be found.
+    -- The account or group of a later create is to be found first.
     link.mayExist = nil
     redis.call('HSET', key('links', target), ref, cjson.encode(link))
     mark(ref, EDIT)

@@ -1,9 +1,8 @@
 -- Notes deletions for the guard's percentages, and checks whether an approval can still be decided.
 -- NEEDS keys (clock, key, p)
 
--- Notes a deleted resource in `gone:<kind>`, ids by time of deletion. For the time of the guard's window it still counts in the
--- total that the guard's percentages refer to (guard_counts.lua), so that a mass deletion does not shrink that total. The entry
--- is kept for a month.
+-- Notes a deleted resource in `gone:<kind>`, ids by time of deletion. Within the guard's window it still counts in the total of the
+-- guard's percentages (guard_counts.lua), so that a mass deletion does not shrink that total. The entry is kept for a month.
 local GONE_MS = 31 * 24 * 3600 * 1000
 local function note_deleted(kind, id)
   local now = clock()

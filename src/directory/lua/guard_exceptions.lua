@@ -1,4 +1,4 @@
--- Tells which exception the held and rejected changes of a resource make.
+-- Derives the exception of a resource from its held and rejected changes.
 -- NEEDS keys (clock, key)
 
 -- Most changes of a resource that are read.

@@ -18,7 +18,7 @@ local function hold(target, kind, ref, subject, expires)
   redis.call('ZADD', key('alarms', target), string.format('%d', expires), ref)
   -- A marked user may wait for this removal: its sync becomes due, and notes that it waits for a decision.
   if kind == 'removeMembers' then requeue(target, 'User:' .. subject, EDIT) end
-  -- A held change of the last administrator already has an exception with that more exact reason: it stays.
+  -- The last administrator already has an exception with that more exact reason: it stays.
   if redis.call('HGET', key('exceptionReasons', target), ref) ~= 'LastAdministrator' then
     set_exception(target, ref, 'Held', clock())
   end

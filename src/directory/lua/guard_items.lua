@@ -21,10 +21,9 @@ local function drop_item(target, ref, kind, subject)
   return removed
 end
 
--- Ends a change that the current push takes back: the source wants the account or the member again. Done here and not by the
--- next sync, because the source may make the change again before that sync, and then it needs a new decision. An emptied value
--- and a person out of scope end only with the next sync: the mapping and the scope, which sync runs, tell whether the push
--- takes them back. Returns whether there was such a change.
+-- Ends a change that the current push takes back: the source wants the account or the member again. The next sync would be too
+-- late: if the source makes the change again before that sync, a new decision is needed. A cleared attribute and the deactivation
+-- of a user out of scope end with the next sync, which runs the mapping and the scope. Returns whether there was such a change.
 local function take_back(target, ref, kind, subject)
   local items = key('guardItems', target .. ':' .. ref)
   if redis.call('SISMEMBER', items, kind .. ' ' .. subject) == 0 then return false end

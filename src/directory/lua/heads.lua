@@ -6,7 +6,7 @@
 -- NEEDS keys (p)
 
 -- Returns the fields of a record and the position of its text, which is long and is copied only when needed. A record that
--- cannot be parsed gets the state 'damaged', the time `p.now`, no index entries, and '-', which no checksum is.
+-- cannot be parsed gets the state 'damaged', the time `p.now`, no index entries, and the wrong checksum '-'.
 local function parse_head(stored)
   local version, created, modified, state, checksum, entries_at = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
   local line_end = entries_at and string.find(stored, '\n', entries_at, true)
@@ -31,8 +31,8 @@ local function is_sound(record, stored, at)
 end
 
 -- Returns the stored form of a record, changed at `p.now`; its text may be given in three parts. A caller that changes text,
--- state or entries clears the checksum, which is then computed. Otherwise the old one is kept, so that a damaged record stays
--- recognisable.
+-- state or entries clears the checksum, which is then computed. Otherwise the old checksum stays, so that a damaged record is
+-- recognised.
 local function written(record, text, middle, tail)
   middle, tail = middle or '', tail or ''
   local checksum = record.checksum or checksum_of(record.state, record.entries, text, middle, tail)

@@ -1,5 +1,5 @@
--- Wakes resources that wait for the name or account of another one. `heirs` (keys.ts) has them by the ref of the holder; a lost
--- entry only delays them until their next attempt (sync/names/succession.ts).
+-- Wakes heirs: resources that wait for the name or account of a holder. `heirs` (keys.ts) has them by its ref; a lost entry only
+-- delays an heir until its next attempt (sync/names/succession.ts).
 -- NEEDS keys (clock, EDIT, key), marks (mark_at, requeue)
 
 -- Notes that a resource waits for the name or account of `holder`.
@@ -9,8 +9,8 @@ local function note_heir(target, holder, heir)
   if not is_known then redis.call('HSET', key('heirs', target), holder, known and known .. ' ' .. heir or heir) end
 end
 
--- Makes the resources due that wait for this one. `may_be_free`: MAY_BE_FREE if it may have given up its name, so that dead letters
--- among them are marked too; nil: these stay noted.
+-- Makes the heirs of `holder` due. `may_be_free`: MAY_BE_FREE if it may have given up its name or account, so that dead letters
+-- among the heirs are marked too; nil: these stay.
 local MAY_BE_FREE = true
 local function wake_heirs(target, holder, may_be_free)
   local heirs = redis.call('HGET', key('heirs', target), holder)

@@ -1,7 +1,7 @@
 -- Holds of targets. While a target is on hold, no marks are delivered to the queue, and running syncs lose their lease before
--- their next step. `hold:<target>` has the order as JSON: since, by, note. If an operator and a reconcile run hold the target, the
--- hold of the run is in force, because a release by the operator would let syncs write to the other tenant. The order then keeps
--- name and note of the operator in `operator` and `operatorNote`.
+-- their next step. `hold:<target>` has the order as JSON: since, by, note. A reconcile run holds a target that may be another
+-- tenant. Its hold goes before that of an operator, whose release would let syncs write there; the order keeps the operator's name
+-- and note in `operator` and `operatorNote`.
 -- NEEDS keys (clock, key)
 
 -- Number of leases that one command deletes: one command for many costs less than many commands.

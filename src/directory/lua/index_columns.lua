@@ -3,7 +3,7 @@
 -- value, so their ids are joined by commas.
 -- NEEDS keys (key), entries (FAMILIES, LOOKUPS), spread (call_with, with_room)
 
--- Reply of a refused batch: 'refused', then id and reason of each refused user; and the ids that it contains.
+-- Reply of a refused batch: 'refused', then id and reason of each refused user; and the set of these ids.
 local refusals, is_refused = { 'refused' }, {}
 
 -- Refuses a user for the first reason that is found; 'stale' if the user is stored already.

@@ -22,10 +22,10 @@ local p, texts
 
 -- Priorities of marks: positions in PRIORITIES (records.ts). A lower number is more urgent.
 local DEACTIVATION, EDIT, NEW, RECONCILE = 0, 1, 2, 3
--- Place of a mark behind all priorities: its last sync found that the resource waits for a change of another resource which the
--- guard holds. Such a mark is no backlog. A change or the end of the wait gives it a priority again (make_due of marks.lua).
+-- For a mark behind all priorities: its last sync found that the resource waits for a change of another resource which the guard
+-- holds. Such a mark is no backlog. A change or the end of the wait gives it a priority again (make_due of marks.lua).
 local BEHIND_HELD = 4
--- The same place for a user who waits for removals from groups that were refused, and for no held change.
+-- The same for a user who waits for removals by groups whose syncs were refused, and for no held change.
 local BEHIND_REFUSED = 5
 -- A dirty score is priority * SPAN + due milliseconds, so marks are sorted by priority and then by due time.
 local SPAN = 10000000000000

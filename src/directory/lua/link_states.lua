@@ -4,8 +4,7 @@
 -- NEEDS keys (BEHIND_HELD, BEHIND_REFUSED, key, SPAN), basis (basis_of)
 -- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_REMOVE, UNCONFIRMED_REMOVAL)
 
--- Returns platform id and basis of a link, nil for an absent one. They are the first members of the text, so most links need no
--- JSON decoding.
+-- Returns platform id and basis of a link, nil for an absent one. They come first in the text, so most links need no JSON decoding.
 local function parse_link_head(link)
   local id, basis = string.match(link, '^{"id":"([^"\\]*)","b":"([^"\\]*)"')
   if id then return id, basis end
@@ -32,8 +31,8 @@ local function is_undecided(target, user_ref)
 end
 
 -- Returns whether a group waits for the decision about the account of a member whose removal is pending. About MOST_CHECKED pending
--- memberships are checked, CHECKED_AT_ONCE in each HSCAN. A group with more counts as waiting: otherwise it would count as `stale`,
--- and a run would mark it, although its sync removes members.
+-- memberships are checked, CHECKED_AT_ONCE in each HSCAN. A group with more counts as waiting and not as `stale`, so that no run
+-- marks it: its sync removes members.
 local CHECKED_AT_ONCE, MOST_CHECKED = 500, 10000
 local function waits_for_account(target, group)
   local cursor, checked = '0', 0

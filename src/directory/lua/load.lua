@@ -1,7 +1,7 @@
 -- Measures the progress of a load, a backlog far larger than in normal operation, so that an operator sees its remaining time.
--- `load:<target>` has startedAt and sampledAt (Unix milliseconds). `loadDone:<target>` has the refs that were synced since the
--- start and have no mark. `loadSamples:<target>` has samples of the last minute, each 'time done': the number of these refs at that
--- time (Unix milliseconds).
+-- `load:<target>` has startedAt and sampledAt (Unix milliseconds). `loadDone:<target>` has the refs whose mark was cleared since
+-- the start. `loadSamples:<target>` has samples of the last minute, each 'time done': the number of these refs at that time (Unix
+-- milliseconds).
 -- NEEDS keys (key)
 
 -- Numbers of marks at which a load begins and ends.

@@ -4,7 +4,7 @@
 -- A lower number is a more urgent priority.
 -- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed)
 -- NEEDS synced (leave_synced)
--- What stands in `deliveries` in place of the delivery id while a job runs (begin_sync.lua).
+-- Stands in `deliveries` in place of the delivery id while a job runs (begin_sync.lua).
 local RUNNING = '- '
 
 -- Makes a marked ref due at a dirty score (keys.lua), and notifies the relay once for each target and command.

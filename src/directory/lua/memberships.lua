@@ -8,7 +8,7 @@ local function member_count(group)
   return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
 end
 
--- Returns the distinct ones of `users` that are in the group (`wanted` 1) or are not (`wanted` 0); both are replies of SMISMEMBER.
+-- Returns the distinct ones of `users` for whom SMISMEMBER replies `wanted`: 1, they are in the group; 0, they are not.
 local function members_among(group, users, wanted)
   if #users == 0 then return users end
   local found, seen = {}, {}

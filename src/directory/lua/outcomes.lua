@@ -1,4 +1,4 @@
--- Builds the replies of writes of users.
+-- Builds the replies of user writes.
 -- NEEDS keys (p), named_groups (named_groups_of), together (field)
 
 -- Returns 'tag version created modified groups', with the groups of the user as JSON (named_groups.lua). `tag`: stored or

@@ -17,16 +17,16 @@ local function end_removal(target, group, user)
     if sign == TO_REMOVE then return end
     if sign == TO_ADD and other ~= group then waiting[#waiting + 1] = other end
   end
-  -- Another user may wait for the account, to inherit none of its memberships.
+  -- A new holder may wait for the account, to inherit no membership with it.
   wake_heirs(target, 'User:' .. user, MAY_BE_FREE)
   local now = clock()
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end
 
--- Called for users whose removal from a group becomes pending. Ends those of their additions that were never sent to the
--- platform: it does not have these members, so there is nothing to remove. Returns the other users. An adopted group may have had
--- the members before, so its additions are not ended here, only those of a group that the bridge created (`o` of its link is `c`,
--- link.ts). Comparisons read the group again (`groupsSeen`), because somebody may have added the member at the platform meanwhile.
+-- Called for users whose removal from a group becomes pending. Ends their additions that were never sent: the platform does not
+-- have these members, so there is nothing to remove. Returns the other users. An adopted group may have had the members before, so
+-- additions are ended only for a group that the bridge created (`o` of its link is `c`, link.ts). Comparisons read the group again
+-- (`groupsSeen`), because somebody may have added the member at the platform meanwhile.
 local function end_unsent(target, group, users)
   local unsent = key('unsentMembers', target .. ':' .. group)
   if redis.call('EXISTS', unsent) == 0 then return users end

@@ -1,4 +1,4 @@
--- Makes resources due that wait for a decision about another one: their next sync is put off by up to a minute
+-- Makes resources due whose sync is put off by up to a minute, because a change of another resource is held
 -- (sync/names/succession.ts).
 -- NEEDS keys (BEHIND_REFUSED, clock, DEACTIVATION, key, RECONCILE, SPAN), marks (requeue)
 

@@ -1,7 +1,6 @@
 -- Marks the members of a very large group that has a new name, in portions: all of them in one script would stop Redis for a
--- second. `renamed:<target>` has such groups with the cursor of the members that are still to be marked. The script that
--- stores the new name writes it. The process that called this script marks the members; if the process dies, claim_dirty.lua
--- goes on.
+-- second. `renamed:<target>` has such groups with the cursor of the members that are still to be marked. The script that stores the
+-- new name adds the group. The caller of that script marks the members; if it dies, claim_dirty.lua goes on.
 -- NEEDS keys (clock, EDIT, key, p), marks (mark_at)
 -- Members of one portion.
 local MARKED_AT_ONCE = 250

@@ -2,9 +2,9 @@
 -- NEEDS keys (key, p), spread (call_with)
 
 -- Returns by member value the id of the user that it identifies. A value is a user's id; some providers send externalId or
--- userName instead. The id comes before the externalId, and that before the userName. `p.folded`: value -> its folded form (NFC,
--- lower case), in which userNames are stored; values that look like the id of a resource are left out and looked up as they
--- are. An externalId that several users share identifies none.
+-- userName instead. An id goes before an externalId, an externalId before a userName. `p.folded`: value -> its folded form (NFC,
+-- lower case), in which userNames are stored; values that look like the id of a resource are left out and looked up as they are. An
+-- externalId that several users share identifies none.
 local function resolve_all(values)
   local users, names, folded = {}, {}, {}
   for _, value in ipairs(values) do

@@ -2,8 +2,8 @@
 local TO_ADD, TO_REMOVE = '+', '-'
 -- A removal that is not written, because it or the deactivation of a deleted user was rejected, or the user is protected.
 local KEPT_REMOVAL = 'r'
--- A removal that the platform answered with success and that no answer or read has shown yet, or of a user whose account is still
--- to be found; nothing waits for it.
+-- A removal that the platform answered with success, but no answer or read shows yet, or of a user whose account is still to be
+-- found; nothing waits for it.
 local UNCONFIRMED_REMOVAL = 'u'
 
 -- Returns whether a member of a group is unmanaged, an account that no identity provider pushed. The name of such a member is

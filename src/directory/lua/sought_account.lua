@@ -1,4 +1,4 @@
--- Tells whether it is still to be found which account a user has.
+-- Tells whether the account of a user is still to be found.
 -- NEEDS keys (key)
 
 -- Returns whether the user has no linked account and may have one: a restore lost the link, an operator ordered to forget it, or a

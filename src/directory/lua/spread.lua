@@ -8,8 +8,8 @@ local MOST_VALUES = 4000
 local function with_room() return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } end
 
 -- Calls a command with the key `name` and `values[first..last]`, at least one value, in several calls if they are more than
--- MOST_VALUES, which is even, so that pairs stay together. Returns the reply, or of several calls the lists that they reply as
--- one list; numbers are left out.
+-- MOST_VALUES, which is even, so that pairs stay together. Returns the reply, or of several calls their lists as one list; numeric
+-- replies are left out.
 local function call_with(command, name, values, first, last)
   first, last = first or 1, last or #values
   if last - first < MOST_VALUES then return redis.call(command, name, unpack(values, first, last)) end

@@ -12,9 +12,9 @@ local function leave_synced(target, ref)
   redis.call('SREM', name_synced(target, kind), id)
 end
 
--- A change marks its resource at the targets that its process knows (`p.targets`). After a change of that list, a resource may
--- have changed without a mark at a target of the other list, so the `synced` sets of the targets of both lists are deleted.
--- `syncedTargets` has the list of the last change, joined by spaces.
+-- A push marks its resource at the targets that its process knows (`p.targets`). If this list differs from that of the last push, a
+-- push may have left no mark at a target of the other list, so the `synced` sets of both lists are deleted. `syncedTargets` has the
+-- list of the last change, joined by spaces.
 local function reset_synced_of_changed_targets()
   local listed = table.concat(p.targets, ' ')
   local before = redis.call('GET', key('syncedTargets'))

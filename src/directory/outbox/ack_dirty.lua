@@ -20,7 +20,7 @@
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
 -- STEPS  1. Write the log, also after a lost lease: the platform has the writes. End if the lease was lost.
 --        2. End lease and delivery; store the link and the exception.
---        3. Mark or wake who waits for this sync: groups that wait for the decision about the account, heirs of the name.
+--        3. Mark groups that wait for the decision about the account, and wake heirs of the name or account.
 --        4. Set or end the alarm.
 --        5. If the resource was marked during the sync: make it due again.
 --        6. If the sync goes on later: keep the mark with that due time.
@@ -84,8 +84,7 @@ if p.outcome == 'later' then
     redis.call('ZREM', key('accepted', p.target), p.ref)
     enqueue(p.target, p.ref, (p.isRefused and BEHIND_REFUSED or BEHIND_HELD) * SPAN + now + p.delayMs)
   else
-    -- If the sync of the holder ended during this one, it has woken its heirs before this one was among them, so this one is due
-    -- now.
+    -- If the sync of the holder ended during this sync, it woke the heirs before this resource was one of them: due now.
     local has_ended = p.awaitsMark and redis.call('HEXISTS', key('marks', p.target), p.holder) == 0
     make_due(p.target, p.ref, p.priority, has_ended and now or now + p.delayMs)
   end
@@ -97,7 +96,7 @@ redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
-  wake_heirs(p.target, p.ref) -- not MAY_BE_FREE: they wait for an operator too
+  wake_heirs(p.target, p.ref) -- not MAY_BE_FREE: dead letters among them stay
   -- A retry that is refused for the same reason keeps the time of the first refusal.
   redis.call('ZADD', key('blocked', p.target), string.format('%d', p.exceptionSince or now), p.ref)
 end

@@ -1,6 +1,6 @@
 -- Clears pending memberships of a group (lua/pending_groups.lua) that were written or are given up, unless the source reversed
--- them meanwhile. A removal that an operator rejected, alone or with the account, or of a protected user, is kept
--- (KEPT_REMOVAL), so that each sync judges it. Users and groups that wait for them become due.
+-- them. A removal that an operator rejected, alone or with the account, or of a protected user, is kept (KEPT_REMOVAL), so that
+-- each sync judges it. Users and groups that wait for these become due.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids), ending,
 --        request, targets: [target], log (as append_log.lua) }
@@ -23,7 +23,7 @@
 -- NEEDS keys (clock, EDIT, key, p), log (write_log), marks (requeue)
 -- NEEDS pending_groups (end_decided_removal, end_removal, set_pending)
 -- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL), sought_account (is_account_sought), spread (call_with)
--- The sign that replaces the one of a removal; none: the pending membership is cleared.
+-- The new sign of a removal by `ending`; none: the pending membership is cleared.
 local SIGN_AFTER = { kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL, sought = UNCONFIRMED_REMOVAL }
 local READS_MEMBERS_NEXT = { unseen = true, sought = true, left = true }
 
@@ -35,7 +35,6 @@ local function stays_pending(user)
   return redis.call('HEXISTS', key('marks', p.target), user_ref) == 1 or not is_account_sought(p.target, user_ref)
 end
 
--- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end

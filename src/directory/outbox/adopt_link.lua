@@ -2,7 +2,7 @@
 -- marked, so that every value is written once.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
--- RETURN {"imported"} | {"unchanged"}: it is linked so already | {"taken"}: the platform id is linked to another stored
+-- RETURN {"imported"} | {"unchanged"}: it has this link | {"taken"}: the platform id is linked to another stored
 --        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
 -- NEEDS keys (EDIT, key, p, texts), exceptions (set_exception), groups (groups_of), links (ref_linked_to, unlink), marks (mark)
 -- NEEDS pending_groups (set_pending, set_pending_all), resume_unconfirmed (resume_unconfirmed), signs (TO_ADD)

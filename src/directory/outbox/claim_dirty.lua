@@ -23,7 +23,7 @@ local now = clock()
 sample_load(p.target, now)
 local claims = {}
 
--- Returns refs of a sorted set with a score of this range, those with the lowest scores first if all refs are taken.
+-- Returns refs with a score in this range, at most `limit`: of p.refs, or without them those with the lowest scores.
 local function between(set, low, high, limit)
   if not p.refs then return redis.call('ZRANGEBYSCORE', set, low, high, 'LIMIT', 0, limit) end
   local found = {}
@@ -61,7 +61,7 @@ for _, ref in ipairs(between(inflight, 0, now, p.limit)) do
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', deliveries, ref)
   elseif redis.call('ZSCORE', dirty, ref) then
-    -- It was marked again meanwhile: the new mark is kept, with the higher of the two priorities (make_due).
+    -- The ref was marked again: the new mark is kept, with the higher of the two priorities (make_due).
     local priority = delivery and tonumber(string.match(delivery, ' (%d+)$'))
     if priority then make_due(p.target, ref, priority, now) end
     redis.call('ZREM', inflight, ref)

@@ -1,5 +1,5 @@
--- Deletes links after the target became another tenant. Their resources count as missing, so the run that forgets them brings
--- them as to a new target, and so does every later run.
+-- Deletes links after the target became another tenant. Their resources count as missing: the run that forgets the links, and every
+-- later run, handles these as at a new target.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, refs }
 -- RETURN {"forgotten", number of links}

@@ -8,7 +8,6 @@
 -- NEEDS keys (clock, key, p), numbers (next_number), pending_groups (set_pending)
 -- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
--- Whether an approval is open, by its serial and expiry.
 local is_open = serial and tonumber(expires) > clock()
 local heir = 'Group:' .. p.heir
 

@@ -12,7 +12,7 @@ local former = redis.call('GET', name) or ''
 local note = string.match(former, '^repaired') or string.match(former, '^returned') or string.match(former, '^anew')
 local is_needed = not p.rules or (former ~= '' and former ~= p.rules and not note)
 if not is_needed then return { 'none' } end
--- A repair and a return stay noted as such, because the run then looks for more.
+-- `repaired` and `returned` stay, because they ask for more than `anew`.
 if p.isBack and note ~= 'repaired' then note = 'returned' end
 redis.call('SET', name, string.format('%s %d', note or 'anew', redis.call('INCR', key('runs'))))
 return { 'noted' }

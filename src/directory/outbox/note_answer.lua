@@ -20,10 +20,10 @@
 local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms, former_status =
   unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status'))
--- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
+-- Without a probe, a call that ends was sent before the opening: it neither closes the breaker nor delays probes.
 local is_late = opened_at and not probing
 
--- Returns whether a method is left whose calls were answered with 401, and not with success since.
+-- Returns whether calls of a method were answered with 401 and have not succeeded since.
 local function is_method_refused()
   for _, each in ipairs(redis.call('HKEYS', breaker)) do
     if string.sub(each, 1, #'refused:') == 'refused:' then return true end
@@ -46,7 +46,7 @@ if is_success then
     if is_refused_key then redis.call('HSET', breaker, 'accepted', 1) end
     redis.call('HDEL', breaker, 'status', 'since')
   elseif tonumber(former_status) ~= 401 then
-    -- A partial refusal keeps its status and its time. Those of other failures end with the success.
+    -- The success ends status and time of a failure; only those of a partial refusal stay.
     redis.call('HDEL', breaker, 'status', 'since')
   end
   return { opened_at and 'closed' or 'failing' }

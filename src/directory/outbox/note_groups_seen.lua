@@ -1,5 +1,5 @@
--- Stores for groups whose members were found equal when the platform last changed them (`groupsSeen`), so that a reconcile
--- reads the members only after a later change. A group that was deleted meanwhile has no link any more and is left out.
+-- Stores when the platform last changed the groups whose members were found equal (`groupsSeen`), so that a reconcile reads the
+-- members only after a later change. A group that was deleted meanwhile has no link any more and is left out.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, seen: [[ref, the platform's time of change (meta.lastModified)]] }
 -- RETURN {"noted", number of groups}

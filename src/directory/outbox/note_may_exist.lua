@@ -1,4 +1,4 @@
--- Notes in links that an account or group may exist that a restore has lost (`mayExist` of link.ts). A link with a platform id, with
+-- Notes (`mayExist` of link.ts) that an account or group may exist whose link a restore has lost. A link with a platform id, with
 -- such a note, or with a create whose answer was lost (`tried`) stays as it is.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, items: [ref, names at the source as core values of a link text (link.ts)] }

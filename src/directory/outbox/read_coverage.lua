@@ -53,7 +53,7 @@ local links = call_with('HMGET', key('links', p.target), refs)
 local has_no_marks = redis.call('EXISTS', key('marks', p.target)) == 0
 local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), refs)
 
--- Returns whether an earlier policy, which closes nothing, left it open which account a user out of scope may have, if any
+-- Returns whether it is unknown which account a user out of scope has, because an earlier policy closed nothing
 -- (sync/names/left-there.ts).
 local function is_left_unproven(link)
   if not string.find(link, '"departed":', 1, true) then return false end

@@ -19,7 +19,7 @@ local function is_stored(ref)
 end
 
 -- Returns the state of a deleted resource with a link. A link without platform id that counts as closed was left by an earlier
--- policy (sync/names/left-there.ts), and what the resource may have at the platform is still to be looked for.
+-- policy (sync/names/left-there.ts), and the account or group is still to be looked for.
 local function state_of(ref, link)
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return marked_state(p.target, ref) end
   local state = state_by_link(p.target, ref, link) or 'orphan'

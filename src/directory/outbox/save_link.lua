@@ -108,7 +108,7 @@ if p.requeueGroups then
     if redis.call('HGET', pending_groups, group) == TO_ADD then
       local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
       local collect_ms = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
-      -- A group that waits for no other member does not wait for one PATCH of several.
+      -- Without another pending member there is nothing to collect.
       local due = waiting > 1 and now + collect_ms or now
       mark_at(p.target, 'Group:' .. group, EDIT, now, due)
     end

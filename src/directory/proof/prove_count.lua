@@ -8,7 +8,7 @@
 -- RETURN {"proved", next cursor, 1 (the count is one entry), [the fault, as in prove_records.lua]}
 -- NEEDS keys (clock, EDIT, key, p), marks (mark_at), proof (fault, proved)
 local name = key('memberSum')
--- Time after which the sum of a run of the proof that was killed expires.
+-- Time after which the sum of a killed proof expires.
 local ABANDONED_MS = 6 * 60 * 60 * 1000
 -- Held removals that one call reads.
 local PORTION = 500

@@ -1,7 +1,7 @@
--- Proves one portion of `groupsOf` by the member sets of the groups. A user whose groups include a group without a member
--- set shows that this set was lost, because the script that removes the last member also removes the group from the user.
--- Such a set is restored from `groupsOf`. `rebuilding` holds these groups until the last portion of a repair, so that a
--- repair that was killed can be continued by the next one.
+-- Proves one portion of `groupsOf` by the member sets of the groups. If the groups of a user include a group without a member set,
+-- this set was lost, because the script that removes the last member also removes the group from the user. Such a set is restored
+-- from `groupsOf`. `rebuilding` holds these groups until the last portion of a repair, so that a repair that was killed can be
+-- continued by the next one.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, cursor, count, repair }
 -- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies

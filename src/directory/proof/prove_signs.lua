@@ -9,14 +9,14 @@
 -- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 local next_cursor, signs = unpack(redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count))
 
--- Proves the sign of one membership (lua/signs.lua). The right sign of a desired membership is TO_ADD; of another one the sign of
--- a removal, or none.
+-- Proves the sign of one membership (lua/signs.lua). The right sign of a desired membership is TO_ADD; of any other the sign of a
+-- removal, or none.
 local function prove(group, user)
   local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local group_sign, user_sign = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
   local function has(wanted) return group_sign == wanted or user_sign == wanted end
-  -- The right sign; nil: none. If the two families disagree about a removal, the one that is still to be written wins, so that none
-  -- is lost.
+  -- The right sign; nil: none. If the families disagree about a removal, the sign that is tested first wins, so that no removal is
+  -- lost.
   local sign
   if redis.call('SISMEMBER', key('members', group), user) == 1 then sign = TO_ADD
   elseif has(TO_REMOVE) then sign = TO_REMOVE

@@ -1,6 +1,6 @@
 -- Finds out whether Redis came back with less data than a process has seen, and holds the targets if the data is older: syncs and
--- reconcile runs would write a former state, for example open the account of somebody who has left. `dataSeen` has the last time
--- at which any process asked; this process has remembered the reply to its last call.
+-- reconcile runs would write a former state, for example open the account of somebody who has left. `dataSeen` has the time of the
+-- last call of any process; the caller remembers the reply to its own last call.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, seen (the time that the last call returned, 0: it is the first), mostLostMs (a smaller loss is none), by and
 --        note (of the holds), sequence (that the last call returned) }
@@ -11,8 +11,8 @@ local LONGEST_NOTE = 4000
 local name = key('dataSeen')
 local stored = tonumber(redis.call('GET', name) or 0)
 local sequence = tonumber(redis.call('GET', key('sequence')) or 0)
--- The first call of a process writes nothing: with the present time in `dataSeen`, other processes could not find out any more
--- that they have seen more.
+-- The first call of a process writes nothing: with the present time in `dataSeen`, other processes could not find out any more that
+-- data is missing.
 if p.seen == 0 then return { 'whole', stored > 0 and stored or clock(), sequence } end
 -- The larger time is kept, because the clock of Redis may have been put back.
 local seen = math.max(clock(), stored)
@@ -22,7 +22,7 @@ if stored == 0 then return { sequence < p.sequence and 'empty' or 'whole', seen,
 if p.seen - stored <= p.mostLostMs then return { 'whole', seen, sequence } end
 for _, target in ipairs(p.targets) do
   if not hold_target(target, p.by, p.note) then
-    -- The target is on hold already. The note about the loss is added to the note of this hold, so that whoever releases it knows.
+    -- The target is on hold already. The note about the loss is added to the note of this hold, for the operator who releases it.
     local hold = key('hold', target)
     local order = cjson.decode(redis.call('GET', hold))
     -- With `operator`, both a reconcile run and an operator hold the target (lua/holds.lua): the operator's note gets the addition.

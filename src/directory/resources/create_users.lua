@@ -9,8 +9,7 @@
 --        {'stored', then 'stored groups' of each user, with the groups as put_user.lua returns them} |
 --        {'refused', then id and reason of each refused user}: no user is stored. Reasons: 'taken family id', with the id of
 --        the holder; 'stale': an earlier attempt of this call has stored the user, who may be deleted since
--- STEPS  1. Refuse the batch: looks up taken values, tombstones, and places of an earlier attempt. Nothing of a refused batch
--- stays.
+-- STEPS  1. Refuse the batch for taken values, tombstones, or places of an earlier attempt. Nothing of a refused batch stays.
 --        2. Store records, index entries and marks of all users, one command for each key.
 --        3. Add the users to groups that wait for them, and add their events. Runs rarely, so its code is included there.
 -- NEEDS keys (base, clock, key, NEW, p, SPAN), index_columns (read_columns, refusals, refuse)
