@@ -95,7 +95,7 @@ export function createArchive(deps: StoreDeps) {
       yield place ? { ...place, items } : { family: 'plain', key: name, type, items };
   }
 
-  /** Dumps a log up to its newest entry, with its hash chain as it is at this moment. */
+  /** Dumps a log and its hash chain as they are at the start, without later entries. */
   async function* dumpLog(
     name: string,
     { chain, personal }: { chain: string; personal: string },

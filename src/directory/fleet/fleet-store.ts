@@ -14,7 +14,7 @@ export type ProcessRole = 'all' | Duty;
 /** Calls of one process to one target between two beats. */
 export interface TargetWork {
   calls: number;
-  /** Number of these calls that had to wait for the rate limit. */
+  /** Number of calls that had to wait for the rate limit. */
   delayed: number;
   /** Number of calls that wait for the rate limit at the moment of the beat. */
   waiting: number;
@@ -96,8 +96,8 @@ export function createFleetStore(
   const keys = createKeyspace(prefix, 'bridge.fleet');
 
   /**
-   * Stores a beat. While processes with different rules run, it notes at each beat that the next reconcile run of the affected
-   * targets has to map all resources (note_anew.lua), because they may have been synced by the rules of either process.
+   * Stores a beat. While processes with different rules run, also notes that the next reconcile run of the affected targets maps
+   * all resources (note_anew.lua): each may have been synced by the rules of either process.
    */
   async function beat(id: string, facts: ProcessFacts & Announcing): Promise<void> {
     const args = {

@@ -111,8 +111,8 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
   }
 
   /**
-   * Returns the list, ended at the last change that is held now, so that the approval of the first of two persons does not
-   * cover changes that are held later. If the list has a first approval already, it is returned unchanged.
+   * Returns the list up to the last change that is held now: the first of two approvals does not cover changes that are held
+   * later. A list that has a first approval already is returned unchanged.
    */
   async function withinHeld(list: ChangeList): Promise<ChangeList> {
     if (list.source !== 'guardHeld' || (await firsts.find(firstIdOf(target, list), list.source))) return list;

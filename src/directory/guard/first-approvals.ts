@@ -111,8 +111,8 @@ export function createFirstApprovals(
 
   /** Returns the first approvals that are still valid, oldest first, and deletes the others. */
   async function list(): Promise<StoredFirstApproval[]> {
-    // Redis runs these commands in this order. In the other order, a first approval stored in between could have a newer serial
-    // (number of the approval) than the one read, and would be deleted as outdated.
+    // Redis runs these commands in this order. In the other order, a first approval that is stored between them could
+    // have a newer serial than the one read, and would be deleted as outdated.
     const [found, [current, expires], [seconds = 0]] = await Promise.all([
       redis.hgetall(name),
       redis.hmget(keys.key('guardApproval', target), 'serial', 'expires'),

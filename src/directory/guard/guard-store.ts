@@ -159,9 +159,9 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
     });
 
   /**
-   * Called at the end of a complete sync. All items of the ref except the refused and postponed ones were applied, or are not
-   * desired any more, so they are no longer held, approved or rejected. A rejected removal of a member stays until the source
-   * adds the member again.
+   * Called at the end of a complete sync. Items of the ref that are neither refused nor postponed are applied or no longer
+   * desired, so they are removed from the held, approved and rejected ones. A rejected removal of a member stays until
+   * the source adds the member again.
    * @param refused changes that the guard held or that an operator rejected
    * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed
    *   too; `postponed`: kinds of changes that this sync does not make yet; their items are kept

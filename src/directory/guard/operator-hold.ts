@@ -63,7 +63,7 @@ export function createOperatorHold(
 
   /**
    * Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step.
-   * @param options `replaces`: the hold takes the place of an operator's
+   * @param options `replaces`: the hold replaces that of an operator
    * @returns false: a hold of this kind exists (lua/holds.lua)
    */
   async function hold(by: string, note?: string, { replaces = false } = {}): Promise<boolean> {

@@ -1,6 +1,6 @@
 // Checks the hash chain of a log (lua/log.lua writes it). The hash of each entry covers the hash before, so a changed or removed
-// entry is detected. Both ends of the chain and the id of the very first entry are stored apart, so missing entries at an end and
-// a log that was deleted as a whole are detected too.
+// entry is detected. Both ends of the chain and the id of the very first entry are stored apart. They show whether
+// entries are missing at an end, or that a log was deleted as a whole.
 import { hash as digest } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { fieldOf } from '../redis/portions.ts';
@@ -16,7 +16,7 @@ const PORTION = 100;
 export interface ChainCheck {
   /** Number of entries before the break, or of all. */
   entries: number;
-  /** Number of these entries whose personal data was removed by the command forget. */
+  /** Number of checked entries whose personal data the command forget removed. */
   forgotten: number;
   /**
    * Id of the first entry that was changed or follows a gap; `the end` when the newest entries, or all, are missing;

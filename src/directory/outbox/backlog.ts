@@ -32,7 +32,7 @@ export interface Backlog {
   oldestMs: number;
   /** Marks that wait for delivery to the queue, by priority. */
   priorities: Record<Priority, number>;
-  /** Number of these marks that are due. */
+  /** Number of due marks in `priorities`. */
   due: number;
   /** Counters of a load; null without a load. */
   load: LoadCounts | null;
@@ -48,7 +48,7 @@ export interface Backlog {
   expected: ExpectedRuns | null;
   /** Number of the last runs in a row that failed, or whose reads were not complete. */
   failedRuns: number;
-  /** End of the first of these runs, Unix milliseconds; undefined without one. */
+  /** End of the first of `failedRuns`, Unix milliseconds; undefined: none. */
   failingSince?: number;
   /** Number of writes ordered by all reconcile runs, by action. */
   writes: Record<string, number>;

@@ -160,7 +160,7 @@ export function createBreaker(
     if (others.length === 0) change.del(key);
     else change.hdel(key, 'refused:GET', ...endedFields);
     // Noted as accepted only if the refused key is the key of this process. If the service still uses a former key, these reads
-    // prove nothing about that one. With `partial`, `accepted` is set already.
+    // prove nothing about it. With `partial`, `accepted` is set already.
     if (others.length > 0 && !stored.partial && stored.refusedKey === keyPrint())
       change.hset(key, 'accepted', 1);
     await Promise.all([change.exec(), pauses.endForKey()]);

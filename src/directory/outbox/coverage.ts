@@ -13,8 +13,8 @@ export type CoverState =
   /** Neither link nor mark. */
   | 'missing'
   /**
-   * Without a mark, although (1) it changed since the last sync, (2) it is held and no decision is open any more, (3) it is a group
-   * with a pending membership that can be written, or (4) with `closes`, it is a user out of scope whose account is unknown.
+   * Without a mark, and the resource (1) changed since the last sync, (2) is held and no decision is open any more, (3) is a group
+   * with a pending membership that can be written, or (4) with `closes`, is a user out of scope whose account is unknown.
    */
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
@@ -56,8 +56,8 @@ export interface Coverage {
 }
 
 /**
- * `closes`: whether the policy of the target closes accounts. Under an earlier policy, which closed none, a sync may have ended
- * without finding out which account a user out of scope or a deleted resource has. A policy that closes accounts has to know it.
+ * `closes`: whether the policy of the target closes accounts. Such a policy has to know the accounts of users out of scope and of
+ * deleted resources. A sync under an earlier policy, which closed none, may have ended without looking for them.
  */
 export interface ClosingPolicy {
   closes?: boolean;
@@ -83,7 +83,7 @@ const PORTION = 200;
 const IDS_PORTION = 1000;
 
 /**
- * The count that a state adds to; `missing` is a state, and the count of four states. Undefined: a resource out of scope and an
+ * The count that a state adds to; `missing` is a state and the count of four states. Undefined: a resource out of scope and an
  * orphan are not desired.
  */
 const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {

@@ -15,7 +15,7 @@ export interface Drift {
   link: string;
   /** Core paths and `attributes.<name>` that differ at the platform; they are written again. */
   names: string[];
-  /** Values of these names at the platform. */
+  /** Values of `names` at the platform. */
   observed: Record<string, unknown>;
   /** Members that only the source has. */
   add: string[];
@@ -77,7 +77,7 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
 
   /**
    * Stores the drifts and marks their resources.
-   * @returns what became of each drift, in the given order
+   * @returns the outcome of each drift, in the given order
    * @throws RunLost when `fence` is not that of the current run
    */
   async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {

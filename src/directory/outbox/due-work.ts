@@ -39,7 +39,7 @@ export interface DueWork {
   deletedVersion: number | undefined;
   /** Names with suspected drift as JSON; '' when there are none. */
   suspectedDrift: string;
-  /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
+  /** Values that a comparison saw at the platform for `suspectedDrift`, as JSON; '': there are none. */
   observedDrift: string;
   /** Basis of this sync, which the link stores at its end (lua/basis.lua). */
   basis: string;

@@ -26,7 +26,7 @@ export interface HandoverHead {
   deployment: string;
   /** Name of the folder that the handover makes for the person in the folder of the team; chosen before it is created. */
   folderName?: string;
-  /** Id of that folder of the person. */
+  /** Id of the folder `folderName`. */
   folder?: string;
   /** Number of items whose move the platform refused; each run tries them again. */
   refused?: number;

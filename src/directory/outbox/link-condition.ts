@@ -28,8 +28,8 @@ export interface Condition {
   /** When that push or run was accepted, Unix milliseconds; logged together with `request`. */
   accepted?: number;
   /**
-   * Set if the condition is about a deactivation that is held, or that a person or the platform refused, and the user is a leaver:
-   * deleted at the source, or out of scope.
+   * Set if the user is a leaver (deleted at the source, or out of scope) and the condition is about a deactivation that is held, or
+   * that a person or the platform refused.
    */
   isLeaver?: true;
 }

@@ -101,7 +101,7 @@ export interface Link {
    * Unix milliseconds at which the bridge closed the account, or found that somebody else had closed it; absent: it is open.
    */
   closedAt?: number;
-  /** Set for a leaver whose account may have another userName than the person had at the source at last (former-name.ts). */
+  /** Set for a leaver whose account may have another userName than the person last had at the source (former-name.ts). */
   hasFormerName?: true;
   /** Consecutive failed attempts. */
   attempts?: number;

@@ -154,7 +154,7 @@ export function createOutbox(
   /**
    * Deletes the link of a resource, so that the next sync looks it up again. `platformId`: the id that the link has; '': it has
    * none and may have an account (`mayExist`, `tried`). `keepsId`: the account or group may exist, so the link of a stored resource
-   * keeps its id. `leaves`: what a create without answer may have made is not looked for any more.
+   * keeps its id. `leaves`: the result of a create without answer is not looked for any more.
    */
   async function forgetLink(
     ref: Ref,
@@ -176,8 +176,8 @@ export function createOutbox(
   }
 
   /**
-   * Copies the pending, held and rejected removals of a group that was deleted at the source to the group that takes its
-   * platform group over. Called before the former group loses its link.
+   * Copies the pending, held and rejected removals of a group that was deleted at the source to the `heir`, which takes over its
+   * group at the platform. Called before the former group loses its link.
    */
   async function inheritRemovals(former: string, heir: string): Promise<void> {
     let cursor = '0';

@@ -152,7 +152,7 @@ async function guardOf(
       return portion.flatMap((subject, index): ResourceStatus['guard'] => {
         const state = stateOfPlace(held[index] ?? null, term);
         if (state !== undefined) return [{ kind, subject, state }];
-        // A change keeps the entry of an approval that ended before its write, so it may be rejected since.
+        // An unwritten change keeps the entry of its ended approval, and may have been rejected since.
         const approvedUntil = Number(approved[index] ?? 0);
         if (approvedUntil > Number(seconds) * 1000)
           return [{ kind, subject, state: 'approved', approvedUntil }];

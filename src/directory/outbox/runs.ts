@@ -1,5 +1,5 @@
 // Stores what a reconcile run keeps for the next one: its report, the rules that it mapped by, and where reads that are spread over
-// several runs continue. Also holds the lock of the run.
+// several runs continue. Has the lock of the run too.
 import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
 import type { Ref } from '../records.ts';
@@ -204,8 +204,8 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     (await redis.get(keys.key('mapped', target))) ?? undefined;
 
   /**
-   * Returns from when on changes of the source may be unwritten, because the target was out of the settings and no run has compared
-   * it since: the end of the last converged run, Unix milliseconds; Infinity for every other target.
+   * Returns since when changes of the source may be unwritten at a target that came back into the settings and was not compared
+   * since: the end of the last converged run, Unix milliseconds. Infinity for every other target.
    */
   async function unwrittenSince(): Promise<number> {
     if (!isReturned(await mappedBy())) return Infinity;
@@ -215,7 +215,7 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
   /**
    * Stores the digest of the rules by which all users were mapped.
    * @param before what `mappedBy` returned when the run began
-   * @returns false when another process has stored since that one more run is needed
+   * @returns false: another process noted meanwhile that one more run is needed
    */
   async function noteMapped(digest: string, before: string | undefined): Promise<boolean> {
     const [tag] = await scripts.run('note_mapped', keys.base, { target, digest, before });

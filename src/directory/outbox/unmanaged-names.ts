@@ -1,5 +1,5 @@
-// Keeps the userNames of unmanaged members (docs/glossary.md) whose removal from a group was judged or written, so that
-// approvals and logs name these accounts, of which the bridge stores nothing else.
+// Keeps the userNames of unmanaged members (docs/glossary.md) whose removal from a group was judged or written, for
+// display in approvals and logs. The bridge stores nothing else about these accounts.
 import { isUnmanaged } from '../member-names.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 

@@ -54,7 +54,7 @@ export interface NameWait {
   holder?: Ref | undefined;
   /** The wait ends when the mark of the holder is cleared. */
   awaitsMark?: boolean | undefined;
-  /** This resource may have given up its own name or account, so those who wait for it become due. */
+  /** This resource may have given up its name or account: resources that wait for it become due. */
   mayBeFree?: boolean;
 }
 
@@ -227,8 +227,8 @@ export function createWork(
    *   of protected users, get the sign `r` and are not cleared. `unseen`: the answer does not show the write, so removals get the
    *   sign `u`, and the next reconcile reads the members. `moot`: removals end with the guard's decisions about them, because there
    *   is nothing to remove. `left`: the policy leaves these memberships out, and additions that were never sent stay known as such
-   *   (`unsentMembers`). `sought`: the account of the users is still to be found, so removals get the sign `u`, but not those of
-   *   users who are linked by now or whose sync is to come
+   *   (`unsentMembers`). `sought`: the accounts of the users are still to be found, so removals get the sign `u`; those of users
+   *   who are linked by now or have a mark stay pending
    * @returns number of pending memberships that ended or got another sign
    * @throws LeaseLost
    */
@@ -271,7 +271,7 @@ export function createWork(
   return { begin, save, ack, ackMembers, sendAdditions, refuseAdditions };
 }
 
-/** Returns the stored platform id if the link has another one, or none, since its account or group is gone. */
+/** Returns the stored platform id if the link has another one or none now: the account or group is gone. */
 const formerId = ({ storedId }: DueWork, { id }: Link): string | undefined =>
   storedId === id ? undefined : storedId;
 

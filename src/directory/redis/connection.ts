@@ -76,8 +76,8 @@ function common(role: ConnectionRole): ServerOptions {
 
 /**
  * Returns the rule by which an error makes ioredis connect anew. READONLY comes from an old primary after a failover, and a new
- * connection may reach the new primary. If it leads to the same replica again, the connection stays for READ_ONLY_PAUSE_MS, so
- * that reads are possible meanwhile, such as that of the role for an alert.
+ * connection may reach the new primary. If the new one leads to a replica too, it stays for READ_ONLY_PAUSE_MS: reads
+ * are possible meanwhile, such as that of the role for an alert.
  */
 function createReadOnlyRule(): (error: Error) => boolean {
   let triedAt = -Infinity;

@@ -137,8 +137,8 @@ export function createElsewhere(
   }
 
   /**
-   * Removes the links of former connections to an account or group, so that a connection that comes back does not write to
-   * what has another owner by then.
+   * Removes the links of former connections to an account or group: such a connection, if it comes back, must not write to
+   * the account of another owner.
    */
   async function giveWay(target: string, platformId: string, holders: readonly Holder[]): Promise<void> {
     for (const { connection: former, ref } of holders) {
