@@ -11,7 +11,7 @@ interface TargetFailure {
   status: number;
   /** HTTP methods that are answered with 401 while others accept the key. */
   only?: readonly string[] | null | undefined;
-  /** The refused key is not the one of the settings that this process has read. */
+  /** Whether the refused key differs from the key in the settings of this process. */
   ofOtherKey?: boolean | undefined;
 }
 

@@ -39,7 +39,8 @@ export interface ReconcileScope {
   runs: RunStore;
   handovers: HandoverStore;
   /**
-   * Links and marks of the other connections of this target: an account or group to which one of them is linked is not unmanaged.
+   * Links and marks of the other connections of this target: an account or group that one of them has linked does not count as
+   * unmanaged.
    */
   others: DriftNotes[];
   clock: Clock;
@@ -97,7 +98,7 @@ export interface ScanResult {
   hasMoved: boolean;
   /** Finds the console accounts of a name; their numeric ids key the attribute values. */
   findConsoleAccounts: FindConsoleAccounts;
-  /** Finds the same in a list of all accounts, for a comparison of all users. */
+  /** As `findConsoleAccounts`, in one list of all accounts: for a comparison of all users. */
   findListedAccounts: FindConsoleAccounts;
   /** Stores fingerprints of equal accounts for the next run; does nothing in a read-only comparison. */
   remember: (prints: Print[]) => Promise<void>;

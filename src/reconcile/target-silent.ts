@@ -42,10 +42,10 @@ export function targetSilent(
   const isStopped = state.open || isForKey(state.pause);
   // 0: the target gave no answer.
   const status = silence?.last?.status ?? (isStopped ? state.status : undefined) ?? 0;
-  // Another process may have failed before this one.
+  // `state.since` is shared: another process may have failed first.
   const since = state.since ?? silence?.since ?? now;
-  // True: a process of the service uses another key, and that one is refused. If this process was refused itself, the refused
-  // key is the one of its own settings.
+  // True: a process of the service uses another key, and that key is refused. If this process was refused itself, the refused key
+  // is the one of its own settings.
   const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
   const failure = { status, only: refusedMethods, ofOtherKey };
   // Without a shared count of failures, calls of other processes may have succeeded meanwhile.

@@ -87,8 +87,8 @@ export function startScheduler(
 }
 
 /**
- * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew. A run waits until
- * all processes have the same rules, because each resource that it marks is synced by any process, by the rules of that process.
+ * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew. A run waits
+ * until all processes have the same rules, because any process may sync a marked resource, by its own rules.
  * @param options.run returns false when this process made no run of its own
  */
 async function startDueRuns(

@@ -84,9 +84,9 @@ function blocked(letters: number, waiting: number): End {
 }
 
 /**
- * Returns the list without resources that were seen to be applied. It reads portions from the start, and stops at the first
- * one with resources that still wait; these move to the end of the list. Reading the whole list several times a second would
- * block Redis and this process during a large run.
+ * Returns the list without resources that were seen to be applied. Reads portions from the start, up to the first with resources
+ * that still wait; these move to the end of the list. Reading the whole list several times a second would block Redis and this
+ * process during a large run.
  */
 async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
   for (let at = 0; at < refs.length; at += MARKS_PORTION) {

@@ -13,7 +13,7 @@ import { isPageOr404 } from '../../sync/user/user-list.ts';
 export type FindConsoleAccounts = (userName: string, call: CallOptions) => Promise<readonly ConsoleUser[]>;
 
 type Accounts = Pick<PlatformClient, 'accounts'>;
-/** Counter of a run (`ScanResult.counts`). */
+/** Counter of platform calls (`ScanResult.counts`). */
 type Calls = { calls: number };
 
 /** Searches for each person anew. */

@@ -1,5 +1,5 @@
 // Names the resources and members of plan entries. A person has one name in all entries: the userName at the source, which the
-// account may not have yet. Two people would have the same name otherwise, when a new user gets the former userName of another one.
+// account may not have yet. Otherwise two people would have the same name when a new user gets the former userName of another.
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { PlanEntry } from '../entry.ts';

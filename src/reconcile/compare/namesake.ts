@@ -164,7 +164,7 @@ export async function withTakenName(scan: ScanResult, entries: PlanEntry[]): Pro
   if (name === undefined) return entries;
   const found = await accountsNamed(scan, name);
   if (found === 'unknown') return null;
-  // A user out of scope has a record, and the account keeps the name all the same.
+  // The account of a user out of scope keeps the name, although the user has a record.
   const holder = found.find((account) => account?.keepsName) ?? (await firstFree(scan, found));
   return judgeRenames(scan.scope, entries, () => holder);
 }

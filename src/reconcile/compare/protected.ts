@@ -6,7 +6,7 @@ import { LISTED_AS_PROTECTED, OWNER_OF_KEY, type Target } from '../../sync/targe
 import { isNamed } from '../../sync/user/protected-user.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Largest number of protected people that are looked at. */
+/** Largest number of protected people that are read. */
 export const MOST_PROTECTED = 10_000;
 
 /** The facts that decide whether a person whom the last sync protected is still protected. */
@@ -39,7 +39,7 @@ export function isProtected(link: Link, { listed, keyOwner }: Protection, name?:
 }
 
 /**
- * Reads the owner of the API key if the last sync of a person found the person to be the owner, so that a comparison shows what a
+ * Reads the owner of the API key if the last sync of a person protected the person as the owner, so that a comparison shows what a
  * sync writes after the key got another owner. An owner that cannot be read stays unknown.
  */
 export async function learnKeyOwner(

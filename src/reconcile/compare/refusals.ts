@@ -56,14 +56,14 @@ function isRefusedBefore(
   { ref, changedAt, refusal }: VerifiedResource,
   { blocked, rulesChanged, settings }: Refusals,
 ): boolean {
-  // No run writes the other entries, and a write that was never tried cannot have been refused.
+  // No run writes an entry that is no change, and a write that was never tried was not refused.
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
   // The resource has no newer mark, so a change of the source is the write that the platform refused. Under mapping rules or
   // settings that changed since, the values may differ from the refused ones.
   const mayDiffer = rulesChanged ?? (refusal !== undefined && isBySettingsOfThen(refusal, settings));
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !mayDiffer;
-  // The closing of an account is tried again in every run, because the person has access until it succeeds. It also precedes the
-  // deletion of an open account.
+  // The closing of an account is tried again in every run, because the person has access until it succeeds. The closing also
+  // precedes the deletion of an open account.
   if (entry.action === 'deactivate' || (entry.action === 'delete' && entry.before?.active === true))
     return false;
   // The first create after a deletion at the platform is tried: its link still has the id. After a refused create the link has

@@ -40,7 +40,7 @@ export interface Namesake {
   hasFormerName?: true | undefined;
   /** As in `Link`. */
   basis?: string | undefined;
-  /** Whether the user is protected. */
+  /** Whether the linked user is protected. */
   isProtected?: boolean;
   /** Whether the pending sync of the user who left closes the account. */
   isClosing?: boolean;

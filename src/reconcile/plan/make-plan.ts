@@ -10,7 +10,7 @@ import { beginScan, scanLists, type PlanOptions } from './compare-all.ts';
 import { gatherFacts, type PlanFacts } from './plan-facts.ts';
 import { judgeTenant, toFindings, type RunFindings, type TenantVerdict } from './run-findings.ts';
 
-/** Number of unread resources that a plan names. */
+/** Largest number of unread resources in a plan. */
 const MOST_UNREAD = 100;
 
 /** A plan, and the findings of its comparison that apply-plan.ts stores afterwards. */

@@ -16,7 +16,7 @@ const PAGE = 200;
 const MAX_SCANS = 2;
 /** Number of unchanged groups whose members are read in each run, the longest unread first. */
 const IN_TURN = 20;
-/** Age from which a time of change is reliable: a change in the same moment could have the same time stamp. */
+/** Age from which a time of change is reliable: a further change in the same moment could have the same time stamp. */
 const SETTLED_MS = 5000;
 
 export interface GroupScan {

@@ -21,7 +21,7 @@ type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 
 /** Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late. */
 const AHEAD = 2;
-/** Number of requests of one page. */
+/** Largest number of requests of one page. */
 const ATTEMPTS = 3;
 /** Waits between the requests of one page. */
 const BACKOFF = { baseMs: 500, maxMs: 5000 };

@@ -3,7 +3,7 @@
 import { tenantAdvice } from '../../directory/guard/operator-hold.ts';
 import type { Unrecognised } from '../../directory/outbox/recognition.ts';
 
-/** Counts of linked accounts in one comparison. */
+/** Counts of accounts in one comparison, by their links. */
 export interface Recognition {
   /** Number of linked users. */
   linked: number;

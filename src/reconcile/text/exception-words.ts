@@ -9,7 +9,7 @@ import type { PlanEntry } from '../entry.ts';
 import type { Plan } from '../plan.ts';
 import { isOfDecision } from '../unwritten/unwritten.ts';
 
-/** The reasons as words of a count. */
+/** Words for each reason, such as after a count. */
 export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
   Rejected: 'rejected',
   Protected: 'protected',

@@ -4,7 +4,7 @@ import type { Cause } from '../entry.ts';
 import { anotherTenantText } from '../tenant/tenant.ts';
 import type { Plan } from '../plan.ts';
 
-/** Number of resources that could not be read and are named. */
+/** Largest number of unread resources that are named. */
 const MOST_SHOWN = 5;
 
 /** Returns the lines of all warnings that the plan needs. */

@@ -61,8 +61,8 @@ export async function ownsKeyNoMore(
 }
 
 /**
- * Returns the userName by which a sync judges the protection of a user: the one that the user is to have at the target, also out of
- * scope; of a deleted user the last one there. Undefined: the record is damaged, so no name is known.
+ * Returns the userName by which a sync judges the protection of a user: the desired userName at the target, also out of scope; of a
+ * deleted user the last userName there. Undefined: the record is damaged, so no name is known.
  */
 async function judgedName(
   { directory, target }: ReconcileScope,

@@ -125,8 +125,8 @@ function beyondLimits(
     const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed) : 0;
     for (const removal of ofKind) {
       const { entry, item } = removal;
-      // Number of changes of the kind, this one included, that are asked for together: all of a run; of a sync those of the
-      // resource. For a pushed deactivation it is 0, because `waiting` counts it.
+      // Number of changes of the kind, this one included, that are asked for together: all of the run, or those of the resource's
+      // sync. 0 for a pushed deactivation, because `waiting` counts it.
       let together = ofRun;
       if (isOfSync(removal)) together = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], together);

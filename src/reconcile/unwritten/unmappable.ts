@@ -70,8 +70,8 @@ function waitingWords(parts: ReadonlySet<'activation' | 'memberships'>): string 
 }
 
 /**
- * Returns the users whose sync would try to write a value of an attribute that the platform defines with another type. It does not
- * try a value that is only lost at the platform: it writes everything else that was pushed.
+ * Returns the users whose sync would try to write a value of an attribute that the platform defines with another type. The sync
+ * tries no value that is only lost at the platform, and writes everything else that was pushed.
  * @param conflicts by the name of each such attribute, why it cannot be written
  * @param refused users whose last sync could not write a value, so the next one tries all values that differ
  */

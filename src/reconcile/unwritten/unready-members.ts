@@ -7,8 +7,8 @@ import { REFS_AT_ONCE } from './waiting-for-decision.ts';
 
 /**
  * Returns the entries of one group; an addition that the sync of the group does not write gets the effect `report`, with the
- * command that writes the addition. Such a member is not ready (`outbox.readiness`), and has a mark or has to leave another group
- * first, which the sync of the member includes.
+ * command that writes the addition. The added member is not ready (`outbox.readiness`), and has a mark or first has to leave
+ * another group, which the member's sync does.
  * @param entries also those of the members whose account the command makes anew: the additions of these members are written
  */
 export async function withUnreadyMembersReported(

@@ -1,4 +1,4 @@
-// Finds dead letters that a user list of the platform heals.
+// Finds dead letters that may succeed now, because the tenant has a user list.
 import type { Ref } from '../../directory/records.ts';
 import { isAboutUserList } from '../../sync/user/user-list.ts';
 import { asking } from '../compare/platform-reads.ts';

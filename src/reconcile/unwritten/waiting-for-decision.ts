@@ -223,8 +223,8 @@ const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
   new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
 
 /**
- * Returns the users with a pending removal from a group that nothing writes for now, and what stops it: a held removal before a
- * refused one. A removal that the present settings do not want does not count.
+ * Returns the users with a pending removal from a group that is stopped, and the cause; a held removal counts before a refused one.
+ * A removal that the present settings do not want does not count.
  * @param recreated groups that are created again; removals from the former groups end, so they are not looked up
  */
 export async function removalStops(
