@@ -98,7 +98,7 @@ test('apply reports the change of a plan as done if somebody made it by hand at 
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('somebody makes one of two planned changes by hand → apply writes only the other one, and says that nothing is left to do of 1 change', async () => {
+test('somebody makes one of two planned changes by hand → apply writes only the other change, and says that nothing is left to do of 1 change', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);

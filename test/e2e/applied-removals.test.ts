@@ -121,7 +121,7 @@ test('the guard holds or an operator rejects the removal of a member whom nobody
   expect(await dryRun()).toEqual([0, expect.stringContaining('equal already')]);
 }, 60_000);
 
-test('a pushed person and an unmanaged account were added to a group by hand → approvals show calls neither a member at the source, and its --cause selects each of them', async () => {
+test('a pushed person and an unmanaged account were added to a group by hand → approvals show calls neither of them a member at the source, and --cause selects the removal of each', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',

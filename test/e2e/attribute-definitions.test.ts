@@ -89,7 +89,7 @@ test('sync of a person whose attribute has another type at the platform asks for
   expect((await runCommand('reconcile', '--yes')).code).toBe(0);
 });
 
-test('an attribute definition of the wrong type is deleted at the platform → `dead-letters retry` creates one of the right type without a restart', async () => {
+test('an attribute definition of the wrong type is deleted at the platform → `dead-letters retry` creates a definition of the right type without a restart', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'legal' });
@@ -176,7 +176,7 @@ test.each([
   ['plan', ['plan']],
   ['plan --full', ['plan', '--full']],
 ])(
-  'after an attribute definition was deleted and created again, %s finds the values that were lost with it at all accounts, and reconcile writes them',
+  'an attribute definition was deleted and created again → %s finds the lost values of all accounts, and reconcile writes them',
   async (_, command) => {
     await deleteDefinition('team');
     await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
@@ -190,7 +190,7 @@ test.each([
   },
 );
 
-test('explain, plan and doctor say that values of an attribute that was removed from the settings stay, and how to clear them', async () => {
+test('an attribute was removed from the settings → explain, plan and doctor say that its values stay at the platform, and how to clear the values', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = { team: TEAM };
   });

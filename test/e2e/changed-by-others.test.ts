@@ -132,7 +132,7 @@ test('plan shows the rename to a userName that another account has as a conflict
   );
 }, 30_000);
 
-test('a rename is refused during a reconcile and the source undoes it → status exits 0 and names the dead letter only in the line of the last reconcile', async () => {
+test('a rename is refused during a reconcile and the source undoes the rename → status exits 0 and names the dead letter only in the line of the last reconcile', async () => {
   await place.commands.run('reconcile', '--yes');
   await rename(CHO);
   await place.idle();
@@ -197,7 +197,7 @@ test('others empty a group of 30 members → explain of one member reads the gro
   await expect(membersOf('crowd')).resolves.toHaveLength(30);
 }, 60_000);
 
-test('after an attribute definition was deleted, the plan lists every value of it, and reconcile writes them', async () => {
+test('after an attribute definition was deleted, plan lists every value of the attribute, and reconcile writes these values', async () => {
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
   const definition = body.items.find(({ name }: { name: string }) => name === 'country');
   await asAdmin('DELETE', `/api/v1/user-attributes/${definition.id}`);

@@ -156,7 +156,7 @@ test('a person is a dead letter because of the account of another connection →
   expect([await deadLetters(), await isActive(ANN)]).toEqual([[], false]);
 }, 60_000);
 
-test('an account that two connections are linked to gets no write of either until a person forgets one of the links', async () => {
+test('an account that two connections are linked to gets no write of either connection until a person forgets one of the links', async () => {
   await place.change(putBack);
   const { ann } = await linkTwice();
   await hr().patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
@@ -176,7 +176,7 @@ test('an account that two connections are linked to gets no write of either unti
   expect(await deadLetters()).toEqual(both.slice(0, 1));
 }, 60_000);
 
-test('an account that two connections are linked to stays active after one deletes the person, and is closed when the other deactivates the person too', async () => {
+test('an account that two connections are linked to stays active after one connection deletes the person, and is closed when the other deactivates the person too', async () => {
   await place.change(putBack);
   const { ann } = await linkTwice();
   await hr().send('DELETE', `/Users/${ann}`);

@@ -99,7 +99,7 @@ test('the dead letter of a person with a value that cannot be mapped was dropped
   expect((await place.commands.run('sync', ANN)).text).toContain('AttributesNotWritten');
 }, 60_000);
 
-test('the userName of one person is the ref of another → POST /admin/v1/sync with this ref or its id syncs the other person', async () => {
+test('the userName of one person is the ref of a second person → POST /admin/v1/sync with this ref, or the id in it, syncs the second person', async () => {
   const gus = await place.idp.createUser('gus@acme.example', { title: '1' });
   await place.idp.createUser(`User:${gus}`, { title: '2' });
   await place.idle();

@@ -77,7 +77,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('a held deactivation of a leaver whose account was activated by hand ends when it is deactivated by hand', async () => {
+test('the account of a leaver was activated by hand and the deactivation is held → the hold ends when the account is deactivated by hand', async () => {
   await leave(ANN);
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');

@@ -147,7 +147,7 @@ test('explain of a group that waits for its new name reports no failure of the p
   expect(after.differences).toEqual([]);
 }, 90_000);
 
-test('after the deletion of a group was rejected, this group and those that wait in turn for its name keep their names', async (place) => {
+test('after the deletion of a group was rejected, this group and the groups that wait in turn for its name keep their names', async (place) => {
   const { commands, idp, platform } = place;
   const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
   await idp.send('DELETE', `/Groups/${first ?? ''}`);
@@ -300,7 +300,7 @@ test('a held removal of a group with a temporary name that the settings leave ou
   await eventually('nothing is held', async () => (await held()).length === 0, LONG_MS);
 }, 90_000);
 
-test('a group with a temporary name keeps it while its deletion is held, even if the source wanted another name since', async (place) => {
+test('a group with a temporary name keeps this name while its deletion is held, even if the source has renamed the group since', async (place) => {
   const { commands, platform } = place;
   const { sales } = await leaveAside(place);
   // The source takes away the name that the group wanted in the circle.
@@ -321,7 +321,7 @@ test('a group with a temporary name keeps it while its deletion is held, even if
   await eventually('it is gone', async () => (await groupNames(place)).join() === 'sales', LONG_MS);
 }, 90_000);
 
-test('a group whose deletion is held keeps its temporary name when the settings leave out the name that it was to get', async (place) => {
+test('a group whose deletion is held keeps its temporary name when the settings exclude the name that the group was to get', async (place) => {
   const { commands, platform } = place;
   const { sales } = await leaveAside(place);
   await place.idp.send('DELETE', `/Groups/${sales}`);
@@ -361,7 +361,7 @@ test('the source deletes an adopted group while it has the temporary name that t
   await eventually('no link', async () => (await redis.hexists(links, `Group:${sales}`)) === 0, LONG_MS);
 }, 90_000);
 
-test('a rename whose answer was lost is no circle of names: the group waits, and becomes a dead letter once the other group is one', async (place) => {
+test('the answer to a rename was lost, and the name belongs to a group whose own rename is refused → no circle of names is assumed, and both groups become dead letters', async (place) => {
   const { platform, redis } = place;
   const [sales = '', ops = ''] = await foundGroups(place, ['sales', 'ops']);
   const { groups } = await platform.state();

@@ -78,7 +78,7 @@ test('a further change is held before the expired changes are judged anew → on
   expect((await run('status')).text).toContain('the approval of 2 of the held changes expired');
 }, 60_000);
 
-test('changes whose approval expired are synced → they are held anew under the open approval', async () => {
+test('the resources of expired changes are synced → the changes are held anew under the open approval', async () => {
   await run('sync', ANN);
   await run('sync', 'Sales');
   await place.idle();

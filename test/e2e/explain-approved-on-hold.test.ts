@@ -20,7 +20,7 @@ const explain = async () => (await place.commands.run('explain', ANN, '--json'))
 const approvalId = async () => (await place.commands.run('approvals', 'list', '--json')).json[0].id as string;
 
 test.each([['approved'], ['rejected, then approved']])(
-  'explain tells that a deactivation that was %s on hold waits for the release',
+  'a held deactivation is %s while the target is on hold → explain says that the deactivation waits for the release',
   async (decided) => {
     await place.commands.run('hold');
     const id = await approvalId();

@@ -74,7 +74,7 @@ test('explain names cause and time of a failing addition when the platform ignor
   await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 30_000);
 
-test('explain names the decision about a rejected removal, and the command that withdraws it for that person only', async () => {
+test('the removal of a person was rejected → explain names the decision, and the command that withdraws the rejection for this person only', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await leaveGroup(crew, ANN);
@@ -93,7 +93,7 @@ test('explain names the decision about a rejected removal, and the command that 
   expect((await explain(ANN)).rejections).toEqual([]);
 }, 30_000);
 
-test('explain of a held deactivation says that a person decides, or the guard judges it anew at the expiry of the approval', async () => {
+test('explain of a held deactivation says that a person decides, or that the guard judges the deactivation anew when the approval expires', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const [{ expiresAt }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -102,7 +102,7 @@ test('explain of a held deactivation says that a person decides, or the guard ju
   );
 }, 30_000);
 
-test('explain of a group names the member who leaves it with the held deactivation', async () => {
+test('explain of a group names the member who leaves the group with a held deactivation', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await place.idp.patch(`/Users/${idOf(BOB)}`, { op: 'replace', path: 'active', value: false });
@@ -118,7 +118,7 @@ test('explain of a group names the member who leaves it with the held deactivati
   );
 }, 30_000);
 
-test('with guard.approvers: 2, explain says after the first approval that it was given, and by which command a second person approves', async () => {
+test('with guard.approvers: 2, explain names the first approval after it was given, and the command by which a second person approves', async () => {
   await place.change(({ targets: { main } }) => {
     if (main) main.guard = { ...(main.guard as object), approvers: 2 };
   });

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => place.stop());
 
 test.each([MIA, TOM])(
-  'explain of a person says that a membership change fails while the platform ignores it: %s',
+  'the platform ignores a membership change of a person → explain of the person says that this change fails: %s',
   async (name) => {
     const { text } = await place.commands.run('explain', name);
     expect(text).toContain('has failed since');

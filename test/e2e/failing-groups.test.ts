@@ -35,7 +35,7 @@ const explainWith = (text: RegExp, of = 'Red') =>
     text.test((await place.commands.run('explain', of, '--all')).text.replaceAll(/\s+/g, ' ')),
   );
 
-test('a group that fails to add a member while another member has no account yet counts its failures, and the log has one entry for them', async () => {
+test('a group cannot add a member while another member has no account yet → its failures are counted, and the log has one entry for all of them', async () => {
   // A 404 may be transient, so the creation of Bob is under way for the whole test.
   await setFaults(failing('PATCH', 'Groups', 404), failing('POST', 'Users', 404));
   const bob = await place.idp.createUser(BOB);

@@ -42,7 +42,7 @@ async function approveFirst(...names: string[]): Promise<string> {
   return json.id;
 }
 
-test('a rejected change has a first approval, and its rejection is withdrawn → approvals list does not name the first approval any more, and a second person cannot complete it', async () => {
+test('a rejected change has a first approval, and its rejection is withdrawn → approvals list no longer names the first approval, and a second person cannot complete that approval', async () => {
   const first = await approveFirst(ANN);
   const second = await approveFirst();
   expect(await list()).toContain(`a second person approves ${first}`);
@@ -56,7 +56,7 @@ test('a rejected change has a first approval, and its rejection is withdrawn →
   expect(await list()).not.toContain('a second person');
 }, 60_000);
 
-test('a rejected change has a first approval → explain of the person names it, and not that of another person', async () => {
+test('a rejected change has a first approval → explain of the person names this first approval, and not the one of another person', async () => {
   const first = await approveFirst(ANN);
   const asks = (id: string): RegExp =>
     new RegExp(`eva approved 1 change .*: a second person approves .*${id}`);
@@ -68,7 +68,7 @@ test('a rejected change has a first approval → explain of the person names it,
   expect(await explained(ANN)).not.toContain('a second person approves');
 }, 60_000);
 
-test('the removal of a member was rejected, and one person approves it → explain of the group and of the member name the first approval', async () => {
+test('one of two persons approves the rejected removal of a member → explain of the group and explain of the member name the first approval', async () => {
   await place.change(({ targets }) =>
     Object.assign(targets.main.guard ?? {}, { removeMembers: { count: 0, percent: 0 } }),
   );

@@ -23,7 +23,7 @@ const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.sc
 const open = async (): Promise<void> =>
   byHand(place, 'PATCH', `/Users/${await scimId()}`, { op: 'replace', path: 'active', value: true });
 
-test('forget of a leaver whose account somebody opened at the platform exits 1, and after a reconcile it forgets', async () => {
+test('somebody opened the account of a leaver → forget exits 1, and succeeds after a reconcile', async () => {
   await open();
   expect((await place.platform.user(BOB))?.active).toBe(true);
   const [code, text] = await forget();
@@ -36,7 +36,7 @@ test('forget of a leaver whose account somebody opened at the platform exits 1, 
   expect(forgotten).toContain(`account ${await scimId()} stays at main, deactivated`);
 }, 60_000);
 
-test('forget of a leaver whose link was forgotten and whose account is open says so', async () => {
+test('forget of a leaver whose link was forgotten and whose account is open says that the account is open', async () => {
   await place.commands.run('links', 'forget', `User:${bob}`, '--leave-account');
   await open();
   expect(await forget()).toEqual([
@@ -45,7 +45,7 @@ test('forget of a leaver whose link was forgotten and whose account is open says
   ]);
 }, 60_000);
 
-test('forget of a leaver whose account was deleted at the platform says that it is gone', async () => {
+test('forget of a leaver whose account was deleted at the platform says that the account is gone', async () => {
   const id = await scimId();
   await byHand(place, 'DELETE', `/Users/${id}`);
   await place.platform.forgetRequests();

@@ -48,7 +48,7 @@ test('links forget of a person whose removal from a group is held says that the 
   expect((await forget()).text).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('links forget says that a person who is still pushed is adopted again, and users.protected leaves the account as it is', async () => {
+test('links forget of a person who is still pushed says that the next sync adopts the account again, and users.protected prevents the adoption', async () => {
   const setActive = (value: boolean) =>
     place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value });
   await setActive(false);

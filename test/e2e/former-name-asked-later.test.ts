@@ -43,7 +43,7 @@ test('a person gets the former userName of a leaver whose account is closed → 
   expect((await place.commands.run('dead-letters', 'list', '--json')).json).toEqual([]);
 }, 60_000);
 
-test('a person out of scope was renamed after the closing, and another person gets the former userName → the closed account gives it up', async () => {
+test('a person out of scope was renamed after the closing, and another person gets the former userName → the closed account gives this userName up', async () => {
   place = await openPlace({ target: NO_GUESTS });
   const ann = await place.idp.createUser(ANN);
   const bob = await place.idp.createUser(BOB);

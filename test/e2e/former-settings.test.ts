@@ -41,7 +41,7 @@ test('after another connection was added to the target, dead-letters list, expla
   });
 });
 
-test('after adopt was changed, each command says that the account was refused under the former settings, and a retry takes it over', async () => {
+test('after adopt was changed, each command says that the account was refused under the former settings, and a retry takes the account over', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';
   });

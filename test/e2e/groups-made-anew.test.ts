@@ -57,7 +57,7 @@ test('the plan of groups that are created again lists the memberships that apply
   expect(await membersOf('sales')).toEqual([BOB]);
 }, 60_000);
 
-test('the held and rejected removals of a group end with the sync that creates it again', async () => {
+test('others deleted a group with held and rejected removals → the sync that creates the group again ends these removals', async () => {
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   expect(await membersOf('ops')).toEqual([DAN]);
@@ -71,7 +71,7 @@ test('the held and rejected removals of a group end with the sync that creates i
   expect(await told('explain', 'ops')).not.toContain('It is an exception');
 }, 60_000);
 
-test('after others deleted a group, explain and sync --dry-run of a member do not show a held removal from it as still to be made', async () => {
+test('after others deleted a group, explain and sync --dry-run of a member do not show a held removal from this group as still to be made', async () => {
   const explained = await told('explain', BOB);
   expect(explained).not.toContain('1 group still to be left');
   expect(explained).not.toContain('holds :');

@@ -24,7 +24,7 @@ async function openRemade(target: object): Promise<void> {
 
 const { told } = commandsAt(() => place);
 
-test('others delete a group and create it again with one of its two members → explain and sync --dry-run show only the new link for that member, and also the addition for the other one, which is the only write', async () => {
+test('others delete a group and create it again with one of its two members → explain and sync --dry-run of both show the new link, those of the missing member also an addition, and sync writes only this addition', async () => {
   await openRemade({ adopt: 'exact' });
   for (const command of [
     ['sync', ANN, '--dry-run'],

@@ -34,7 +34,7 @@ const told = async ({ commands }: Place, ...args: string[]) => {
   return { text: text.replaceAll(/\s+/g, ' '), code };
 };
 
-test('explain and sync of a member tell that others took the name of a group away, and sync repairs the group', async (place) => {
+test('others renamed a group → explain and sync of a member say so, and sync repairs the name of the group', async (place) => {
   await foundGroups(place);
   await renameByHand(place, 'ops', 'between');
   await renameByHand(place, 'sales', 'ops');

@@ -157,7 +157,7 @@ test('explain names the 429 of an endpoint that asks for no pause', async () => 
   });
 }, 60_000);
 
-test('sync whose timeout ends before the platform answers says that the next attempt is due, and gives no time for it', async () => {
+test('the timeout of sync ends before the platform answers → sync says that the next attempt is due, and names no time', async () => {
   await place.idp.createUser(ANN);
   await place.idle();
   await place.platform.control('PATCH', '/faults', { latencyMs: 2000 });
@@ -170,7 +170,7 @@ test.each([
   ['{}', 'application/json'],
   ['<html><body>portal</body></html>', 'text/html'],
 ])(
-  'the platform answers each PATCH of two leavers with 200 and %s and does not carry it out → explain says since when it fails, status and reconcile name both, and reconcile ends with code 1',
+  'the platform answers each PATCH of two leavers with 200 and %s and does not carry it out → explain says since when the change fails, and status and reconcile, which exits 1, name both leavers',
   async (body, type) => {
     const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
     await place.idle();

@@ -7,7 +7,7 @@ import { openWorkspace } from '../support/workspace.ts';
 
 const test = createScenario(openWorkspace, ({ stop }) => stop());
 
-test('the link of a closed account has the number of another person → the items of that person stay, and those of the leaver are moved', async ({
+test('the link of a closed account has the account number of another person → the items of the other person stay, and those of the leaver are moved', async ({
   bridge,
   commands,
   pathOf,

@@ -47,7 +47,7 @@ test('the platform ignores an approved removal of a member → exceptions, statu
   expect((await run('explain', 'Sales', '--all')).text).not.toContain('It waits until');
 }, 60_000);
 
-test('on hold, one of two held removals is approved → the group stays an exception until the other one is rejected too', async () => {
+test('on hold, one of two held removals of a group is approved → the group stays an exception until the other removal is rejected', async () => {
   await run('hold');
   await approveCid();
   expect(await heldNames()).toEqual(['Sales']);

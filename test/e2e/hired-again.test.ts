@@ -86,7 +86,7 @@ test('with safe activation the closed account of a person who is hired again lea
   await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);
 
-test('explain of a person who is pushed again on hold says that the sync takes over the account of the former record, and sync --dry-run shows it', async () => {
+test('a deleted person is pushed again on hold → explain and sync --dry-run say that the sync takes over the account of the former record', async () => {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);
   await place.idle();

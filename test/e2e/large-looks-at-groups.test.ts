@@ -23,7 +23,7 @@ const accountReads = async (): Promise<number> =>
     ({ method, path }) => method === 'GET' && path.includes('/scim/v2/Users/'),
   ).length;
 
-test('more than 100 held removals were made by hand → explain of the group compares 100 of them and counts the others, and a sync ends all holds', async () => {
+test('more than 100 held removals were made by hand → explain of the group compares 100 removals and counts the others, and a sync ends all holds', async () => {
   const ids = await open({}, 104);
   const crew = await place.idp.createGroup('crew', ids);
   await place.idle();
@@ -128,7 +128,7 @@ test('more than 100 accounts that nobody pushed are members of a group → plan 
   expect(await accountReads()).toBe(100);
 }, 120_000);
 
-test('explain of a group with 104 pending members counts those that it does not list, and its timeline counts those that were added', async () => {
+test('explain of a group with 104 pending members counts the members that it does not list, and its timeline counts the added members', async () => {
   const ids = await open({}, 104);
   await place.idle();
   await outcome('hold', '--by', 'olga');

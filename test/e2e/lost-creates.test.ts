@@ -56,7 +56,7 @@ const startLater = (aheadMs: number) =>
   place.start('worker', undefined, { ...systemClock, now: () => systemClock.now() + aheadMs });
 
 describe('a create that made nothing', () => {
-  it('a group of others with the name is not adopted under adopt: report, and it stays when the source deletes the group', async () => {
+  it('under adopt: report a group of others with the same name is not adopted, and stays when the source deletes its own group', async () => {
     place = await openPlace({ target: { adopt: 'report' } });
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
     await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
@@ -126,7 +126,7 @@ describe('a create that made nothing', () => {
 });
 
 describe('a create that was carried out', () => {
-  it('somebody changed the new account, and the person is deleted at the source → a dead letter says that the open account may be of this person, until somebody closes it', async () => {
+  it('somebody changed the new account, and the person is deleted at the source → a dead letter says that the open account may be of this person, until somebody closes the account', async () => {
     place = await openPlace({ target: { adopt: 'report', users: { activation: 'immediate' } } });
     const sent = { externalId: undefined, displayName: 'Ann Able' };
     const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN, sent), { lookUps: 1 });

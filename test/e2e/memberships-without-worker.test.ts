@@ -79,7 +79,7 @@ test('the group of a new person is made before the account → reconcile writes 
   await expect(place.platform.user(mail('cid'))).resolves.toMatchObject({ active: true });
 }, 90_000);
 
-test('a change of a person or only of a group waits → verify-access says that no worker runs, and what to start', async () => {
+test('a change of a person, or only of a group of the person, waits → verify-access says that no worker runs, and which process to start', async () => {
   const start = 'no worker runs: start scim-bridge serve --role worker, or all';
   await place.idp.patch(`/Users/${ids.bob}`, { op: 'replace', path: 'name.givenName', value: 'Bobby' });
   expect((await run('verify-access', mail('bob'))).text).toContain(`a change waits to be applied: ${start}`);

@@ -67,7 +67,7 @@ test('PATCH is answered with 401, and the creation of a group with 409 → expla
   ]);
 }, 90_000);
 
-test('verify-access during the pause after a 401 → standard error says within seconds why it waits, and until when calls pause', async () => {
+test('verify-access runs during the pause after a 401 → standard error says within seconds why the command waits, and until when calls pause', async () => {
   const { code, errors, text } = await eventually(
     'a pause that outlasts the command',
     async () => {

@@ -80,7 +80,7 @@ test.each(['held', 'rejected'] as const)(
   60_000,
 );
 
-test('a person gets the userName of a leaver whose deactivation is approved later → the closed account keeps the name, until somebody deletes it and retries the dead letter', async () => {
+test('a person gets the userName of a leaver whose deactivation is approved later → the closed account keeps the name, until somebody deletes the account and retries the dead letter', async () => {
   await openWithHeldLeaver('deactivate');
   await takeName();
   await eventually('the rename is refused', async () =>
@@ -107,7 +107,7 @@ test.each([
   ['deprovision: delete', 'delete', {}],
   ['deleteAfterDays: 0', 'deactivate', { deleteAfterDays: 0 }],
 ] as const)(
-  'with %s, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change, and the approval lets it be written',
+  'with %s, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change, and after the approval the rename is written',
   async (_name, deprovision, users) => {
     await openWithHeldLeaver(deprovision, users);
     await takeName();

@@ -101,7 +101,7 @@ test('while the user list cannot be read, sync and explain of a person say that 
   expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
 }, 60_000);
 
-test('plan --full exits 0 when web pages answer only for the user list (a tenant without one), and not 0 when they answer for all lists', async () => {
+test('plan --full exits 0 when only the user list answers with a web page (a tenant without a user list), and not 0 when all lists do', async () => {
   const pages = { ...always, htmlAnswer: 1 };
   await fail({ ...users, ...pages });
   expect((await place.commands.run('plan', '--full')).code).toBe(0);
@@ -124,7 +124,7 @@ test('while the user list cannot be read, sync of a person closes an account tha
   expect(synced.code).toBe(2);
 }, 60_000);
 
-test('apply does not report the emptying of a value as done while the value list cannot be read, and empties it afterwards', async () => {
+test('apply does not report the clearing of a value as done while the list of values cannot be read, and clears the value afterwards', async () => {
   const file = join(place.commands.folder, 'plan.json');
   expect((await place.commands.run('plan', '--full', '--out', file)).code).toBe(2);
   await fail({

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('status and doctor name a process whose clock is 90 s behind, and no other, and tell its start by the clock of Redis', async () => {
+test('the clock of one process is 90 s behind → status and doctor name only this process, and its start by the clock of Redis', async () => {
   const startsAt = Date.now();
   const late = { ...systemClock, now: () => systemClock.now() - 90_000 };
   await place.start('worker', '1.0.0', late);

@@ -53,7 +53,7 @@ test('doctor tells how often Redis writes its append-only file, whatever the set
   await place.redis.config('SET', 'appendfsync', 'everysec');
 });
 
-test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 and names it, and the metric of the alert ScimBridgeRedisUnsafe is 1, of ScimBridgeRoleMissing 0', async () => {
+test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 and names the policy, and the metric of the alert ScimBridgeRedisUnsafe is 1, of ScimBridgeRoleMissing 0', async () => {
   const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${place.port}/readyz`)).status;
   const findings = async (): Promise<number[]> => {
     const now = await scrape(place.port);
@@ -83,7 +83,7 @@ async function readHealth(): Promise<{ findings: string[]; others: string[] }> {
   return { findings: store.findings, others: Object.keys(others) };
 }
 
-test('a check of Redis fails while Redis answers reads → /health with the admin token names it and shows data, fleet and each target', async () => {
+test('a check of Redis fails while Redis answers reads → /health with the admin token names the failed check, and shows data, fleet and each target', async () => {
   const others = ['data', 'fleet', 'target main'];
   expect(await readHealth()).toEqual({ findings: [], others });
   await place.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');

@@ -52,7 +52,7 @@ test('a target gets another name → no command says that nothing is written to 
   expect(forgotten.text).not.toContain('stays at main');
 }, 120_000);
 
-test('a target gets another name and its accounts are not adopted → status counts them as left at the former name, and explain names it', async () => {
+test('a target gets another name and its accounts are not adopted → status counts the accounts as left at the former name, and explain names this former name', async () => {
   await rename({ adopt: 'report' });
   expect(await told('status')).toContain(
     'target main of connection default is no longer configured; 2 accounts and 1 group that the bridge wrote are still there',

@@ -17,7 +17,7 @@ const { told } = commandsAt(() => place);
 const loseRedis = async (): Promise<unknown> =>
   place.redis.del(...(await place.redis.keys(`${place.settings.redis.prefix}:*`)));
 
-test('restore lists the tokens of the file that are stored already, and apart from them the tokens that it left out', async () => {
+test('restore lists the tokens of the file that are stored already, and separately the tokens that were left out', async () => {
   place = await openPlace({ roles: [] });
   await run(place, 'token', 'create', 'old');
   await run(place, 'token', 'create', 'revoked');

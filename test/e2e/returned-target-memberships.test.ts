@@ -68,7 +68,7 @@ afterEach(async () => {
   await second.stop();
 });
 
-test('a member left a group while the target was away, and another joins before the first reconcile → explain and plan show the removal, and sync of the member makes it', async () => {
+test('a member left a group while the target was away, and another person joins before the first reconcile → explain and plan show the removal, and sync of the member writes it', async () => {
   await change('add', sales, dan);
   await place.idle();
   expect(await isMember()).toBe(true);

@@ -78,7 +78,7 @@ test('an account that another user was linked to during the lookup is not adopte
   expect(renamed).toEqual([]);
 }, 40_000);
 
-test('two users share an externalId after one is changed, and it identifies one user after the other is deleted', async () => {
+test('two users share an externalId after a change of one user, and after the deletion of one the externalId identifies the other', async () => {
   const { idp } = bridge;
   const ids = await idsOf('jo');
   for (const id of ids)

@@ -81,7 +81,7 @@ test.each(TOPICS)(
   180_000,
 );
 
-test('each alert of alerts.yaml is in the list of alerts that these situations check, or in the list of those that one scrape cannot show', () => {
+test('each alert of alerts.yaml is in the list of alerts that these situations check, or in the list of alerts that one scrape cannot show', () => {
   const rules = readFileSync(join(import.meta.dirname, '../../helm/scim-bridge/files/alerts.yaml'), 'utf8');
   const names = [...rules.matchAll(/- alert: ScimBridge(\w+)/g)].map(([, name]) => name);
   expect([...TOLD, ...UNTOLD].sort()).toEqual(names.sort());

@@ -61,7 +61,7 @@ const touched = async () =>
     .filter(({ method, path }) => method !== 'GET' || /\/(Users|Groups|users)\/\d+/.test(path))
     .map(({ method, path }) => `${method} ${path}`);
 
-test('explain and verify-access say that the platform was not read because it may be another tenant, and what ends that', async () => {
+test('explain and verify-access say that the platform was not read because it may be another tenant, and which command ends the hold', async () => {
   const explained = plain(await told('explain', ANN, '--all'));
   expect(explained).toContain(`The state of ${ANN} is not known: ${TENANT}`);
   expect(explained).toContain(ENDS);

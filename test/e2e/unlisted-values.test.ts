@@ -59,14 +59,14 @@ async function countLost(attribute: string): Promise<number> {
   return people.filter(({ attributes }) => attributes[attribute] === undefined).length;
 }
 
-test('the first load of people with lists → the run after it reads the values of 100 people only', async () => {
+test('people with list values are loaded for the first time → the next run reads the values of 100 people only', async () => {
   const { code, text } = await run('plan');
   expect(code).toBe(0);
   expect(text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
   expect((await run('status')).code).toBe(0);
 }, 30_000);
 
-test('somebody changed a list of a person by hand → explain says that sync or reconcile --full restores it at once, and each of them does', async () => {
+test('somebody changed a list value of a person by hand → explain says that sync or reconcile --full restores the value at once, and each of both commands does', async () => {
   const { id: account, scimId } = (await place.platform.user(ANN)) ?? {};
   expect(scimId).toBeDefined();
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
@@ -102,7 +102,7 @@ test('the definition of a list was deleted → doctor and plan report the deleti
   expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
 }, 60_000);
 
-test('a push made the deleted definition of a list again → status, doctor and plan tell that values are lost until a reconcile has written all', async () => {
+test('a push created the deleted definition of a list again → status, doctor and plan report lost values until a reconcile has written all of them', async () => {
   await deleteDefinition('levels');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: '2' });
   await place.idle();

@@ -61,7 +61,7 @@ test('approvals show --person with a name that no account has → exit 1', async
   ]);
 });
 
-test('the removal of an account that nobody pushed is approved by its name → it alone is written, and the log names it', async () => {
+test('the removal of an account that nobody pushed is approved by the name of the account → only this removal is written, and the log names the account', async () => {
   const [code, text] = await outcome('approvals', 'approve', approval, '--person', VIEWER, '--yes');
   expect([code, text]).toEqual([0, expect.stringContaining('Approved: 1 of')]);
   await place.idle();

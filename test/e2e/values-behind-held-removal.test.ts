@@ -109,7 +109,7 @@ test("after the approval of a held removal from a group, the person's values tha
   expect(account?.attributes.regions ?? null).toBeNull();
 });
 
-test('the source takes a held removal back, or an operator rejects it → the values that waited for it are written', async () => {
+test('the source takes a held removal back, or an operator rejects the removal → the values that waited for it are written', async () => {
   const { idp, commands, platform } = place;
   const leave = async (country: string): Promise<void> => {
     await idp.patch(`/Groups/${region}`, { op: 'remove', path: `members[value eq "${bob}"]` });

@@ -145,7 +145,7 @@ test('the platform refuses the removal of a person from a group → reconcile wr
   expect(await place.platform.writes()).toEqual([]);
 }, 60_000);
 
-test('somebody changes a value of a person who leaves the group by hand → reconcile and apply do not wait for the value, and apply says what the value waits for', async () => {
+test('somebody changes by hand a value of the person who is to leave the group → reconcile and apply do not wait for the value, and apply names the removal for which the value waits', async () => {
   const path = `/Users/${(await place.platform.user(JOE))?.scimId ?? ''}`;
   await byHand(place, 'PATCH', path, {
     op: 'replace',
@@ -173,7 +173,7 @@ test('an operator drops the dead letter → the sync of the person does not try 
   expect([verdict, summary]).toEqual(['needsPerson', expect.stringContaining('group Old:')]);
 }, 60_000);
 
-test('the platform accepts the removal → sync of the group writes it, and then the values and the new membership', async () => {
+test('the platform accepts the removal again → sync of the group writes the removal, and then the values and the new membership of the person are written', async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
   await outcome('sync', `Group:${old}`);
   await place.idle();

@@ -207,7 +207,7 @@ test('verify-access names a closed port as an address that cannot be reached', a
   expect(errors).not.toBe('');
 });
 
-test('a malformed filter of the query is reported as refused, one of a policy as a missing attribute', async () => {
+test('verify-access reports a malformed filter of the query as refused, and a malformed filter of a policy as a missing attribute', async () => {
   const filters = [{ member: 'orders.country', operator: 'equals', values: ['DE'] }];
   const query = JSON.stringify({ measures: ['orders.count'], filters });
   const kindOf = async (place: number): Promise<[number, string]> => {

@@ -34,7 +34,7 @@ const reject = async () => {
   await place.idle();
 };
 
-test('after a repair of drift verify-access still gives the duration from the push to its own write', async () => {
+test('after a repair of drift verify-access still gives the duration from the push to the write of this push', async () => {
   const { applied: before } = await verify(ANN);
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   const { platformUrl, fixtures } = place.sandbox.ready;
@@ -118,7 +118,7 @@ test('verify-access of an unknown name says that no such person was pushed, or t
   );
 });
 
-test('after the rejection of a held deactivation the values that waited for it are written, and exceptions says that other changes are written', async () => {
+test('after the rejection of a held deactivation the values that waited for the decision are written, and exceptions says that other changes are written', async () => {
   const name = 'hal@acme.example';
   const fay = await place.idp.createUser(name, { title: '2' });
   await place.idle();

@@ -46,7 +46,7 @@ test('50 requests for a sorted page of 1,000 do not stop other requests from bei
   await siege.withstand('50 sorted pages', () => burst(port(), many(50, 'sortBy=title&count=1000')));
 }, 60_000);
 
-test('200 polls for events at once leave the service available, and what is too much gets 503', async () => {
+test('200 concurrent polls for events leave the service available, and polls beyond the limit get 503', async () => {
   const body = (n: number) => ({
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: `told${n}`,

@@ -112,7 +112,7 @@ test('a value that the source removes is cleared at the platform by default', as
   });
 });
 
-test('a userName with control sequences answers 400, and in a title they are never printed raw by `scim-bridge log`, `links list` and `plan`', async () => {
+test('control sequences in a userName answer 400; in a title they are stored, and `scim-bridge log`, `links list` and `plan` never print them raw', async () => {
   const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], active: true };
   const refused = await idp.send('POST', '/Users', { ...body, userName: `x${ESCAPE}@trust.example` });
   expect(refused).toMatchObject({ status: 400 });

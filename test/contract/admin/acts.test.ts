@@ -51,7 +51,7 @@ test('the order hold stops writes, the order release resumes them, and both answ
   await rig.untilSynced();
 });
 
-test('the admin API lists and shows an approval, and only the approved part of it is written to the platform', async () => {
+test('the admin API lists and shows an approval; after the approval of a part, only this part is written to the platform', async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/approvals')).body).toEqual([]);
   for (const id of ids.slice(0, 6))
@@ -114,7 +114,7 @@ test('the order resync marks every user and group, and causes no write for a res
   await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
 });
 
-test('the admin API lists a dead letter with the message of the platform, the order retry sends it again, and the order drop ends it', async () => {
+test('the admin API lists a dead letter with the message of the platform, the order retry sends its write again, and the order drop removes the dead letter', async () => {
   const { operator, bridge } = rig;
   await bridge.idp.createGroup('system:all', ids.slice(6));
   await rig.untilSynced();

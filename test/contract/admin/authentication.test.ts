@@ -97,7 +97,7 @@ test('X-Forwarded-For of an untrusted peer is ignored: the limit counts the addr
   expect(answers.at(-1)).toBe(429);
 });
 
-test('without a token an unknown and a known admin address get the same status, and answers with a token do not let other origins read them', async () => {
+test('without a token known and unknown admin addresses answer the same status, and answers with a token have no CORS header for other origins', async () => {
   const known = await rig.raw('/admin/v1/approvals');
   const unknown = await rig.raw('/admin/v1/nowhere');
   expect(unknown.status).toBe(known.status);

@@ -98,7 +98,7 @@ test('a log page has X-Next-Before with the start of the next page, and the last
 describe('exports of the provisioning log', () => {
   const rare = { resource: NAME, format: 'ndjson' };
 
-  test('a log export as NDJSON has the entries of the search, and one as CSV has them in escaped cells', async () => {
+  test('a log export as NDJSON has the entries of the search, and a log export as CSV has the same entries in escaped cells', async () => {
     const span = { since: at(119_000), until: at(121_000) };
     const records = (await completePage({ resource: NAME, ...span })).body;
     const filter = { ...rare, ...span };

@@ -117,7 +117,7 @@ test('an operation that another replica cancels ends without repairs', async () 
   expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
 });
 
-test('operations of the admin API run one after the other, and one beyond the queue limit answers 429 with Retry-After', async () => {
+test('operations of the admin API run one after the other, and an order beyond the queue limit answers 429 with Retry-After', async () => {
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const replies = [];
   for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));

@@ -78,7 +78,7 @@ test('a search that matches all users returns each of them once, with pages of o
   expect(new Set((await found('acme', 2)).map(({ ref }) => ref)).size).toBe(PEOPLE.length);
 });
 
-test('a search over 12 users with records of 60 kB, read in several portions, returns all of them', async () => {
+test('a search over 12 users with records of 60 kB, read in several portions, returns all 12 users', async () => {
   const names = Array.from({ length: 12 }, (_, number) => `large${number}@acme.example`);
   await Promise.all(names.map((name) => rig.bridge.idp.createUser(name, { title: 'x'.repeat(60_000) })));
   expect((await found('large')).map(({ name }) => name).sort()).toEqual(names.sort());

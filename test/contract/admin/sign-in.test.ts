@@ -175,7 +175,7 @@ test('requests with a session from a page of another origin answer 403', async (
   expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('a sign-in callback that is opened in another browser than the one that began the sign-in is refused and creates no session', async () => {
+test('a sign-in that begins in one browser and whose callback is opened in another browser is refused and creates no session', async () => {
   provider.person = 'otto';
   const thief = createBrowser();
   const begun = await thief.visit(`${base}/admin/sign-in/`);

@@ -53,7 +53,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(await page.getByRole('button', { name: 'Approve as second person' }).count()).toBe(0);
   }, 60_000);
 
-  test('when the source takes one of three held deactivations back, the reject dialog of a page opened before counts two', async () => {
+  test('after the source takes back one of three held deactivations, the reject dialog of a page opened before counts two', async () => {
     await leave(0, 1, 2);
     await heldId();
     const page = await withToken('carol');

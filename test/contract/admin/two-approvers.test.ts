@@ -129,7 +129,7 @@ test('first approvals of two selections of changes count separately, although bo
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('a second person approves the id that a first person approved, and a change was held in between → the approval counts as the first one of the larger set', async () => {
+test('a change is held between the approvals of two persons under the same id → the second approval counts as the first one of the larger set', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');
@@ -208,7 +208,7 @@ test('when two operators approve all held changes, the first approval of a part 
   expect(await firstIds()).toEqual([]);
 });
 
-test('when one of two approved changes was taken back and held again, the second approval answers 1 applied change and 2 that remain held', async () => {
+test('the source takes back one of two approved changes, which is then held again → the second approval answers 1 applied change and 2 changes that remain held', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
@@ -223,7 +223,7 @@ test('when one of two approved changes was taken back and held again, the second
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('one person can reject an approval that needs two approvers, and approving it afterwards needs two persons again', async () => {
+test('one person can reject changes that need two approvers, and an approval after the rejection needs two persons again', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -246,7 +246,7 @@ test('a withdrawn first approval does not count as the first of two', async () =
   expect(await closed()).toEqual([]);
 });
 
-test('withdraw of some held changes exits 1, says that nothing of them was rejected, and names the command that takes back their first approval', async () => {
+test('withdraw of held changes with a first approval exits 1, says that none was rejected, and names the command that takes back the first approval', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });

@@ -89,7 +89,7 @@ test.each([
   expect((await scim.get('/Users', { authorization })).status).toBe(200);
 });
 
-test('of two Authorization headers only the first counts: with the right token in it 200, with the token in the second or split over both 400 or 401', async () => {
+test('of two Authorization headers only the first counts: 200 with the right token in the first header, 400 or 401 with the token in the second or split over both', async () => {
   const lines = (first: string, second: string): Buffer =>
     Buffer.from(
       `GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,

@@ -180,7 +180,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(await members()).toEqual([]);
   });
 
-  test('Okta wizard group: PUT with members replaces them, PUT without `members` keeps them (gh:ory/polis#3136)', async () => {
+  test('Okta wizard group: PUT with `members` replaces the members, and PUT without `members` keeps them (gh:ory/polis#3136)', async () => {
     const put = await send('PUT', `/Groups/${group}`, {
       schemas: [GROUP],
       id: group,

@@ -38,7 +38,7 @@ test('the backlog of a converged target is empty', async () => {
   });
 });
 
-test("the backlog's age is that of the oldest change that was not applied, and it remains over a sync without success until the mark is cleared", async () => {
+test('the age of the backlog is that of the oldest change that is not applied, also after a sync without success', async () => {
   await hire(ADA);
   await pause(60);
   await hire(BOB);

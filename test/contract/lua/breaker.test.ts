@@ -146,7 +146,7 @@ test('failures of calls that started before the breaker opened do not increase t
   expect(await store.redis.hget(key, 'probeMs')).toBe('1000');
 });
 
-test('a success of a call that started before the breaker opened does not close it', async () => {
+test('the success of a call that started before the breaker opened does not close the breaker', async () => {
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
   await one.budget.take(AbortSignal.timeout(50)).catch(() => undefined);

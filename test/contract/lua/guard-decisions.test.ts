@@ -167,7 +167,7 @@ it('a rejected change stays rejected until the source reverts it, or an operator
   await expect(rig.guardStore.take(deactivations(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
 });
 
-it('an approval is used up by the write that it allowed', async () => {
+it('an approval allows one write of each change; the same change later needs another permission', async () => {
   await rig.guardStore.take(deactivations(1), guard(0));
   await rig.decide('approve');
   await rig.guardStore.endSync(user(1), []);

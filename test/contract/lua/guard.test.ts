@@ -69,19 +69,19 @@ describe('40,000 removals of one group', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1001);
   });
 
-  it('removals up to the limit are allowed and count once when they are requested again; one more is held', async () => {
+  it('removals up to the limit are allowed, and count once when they are requested again; one more removal is held', async () => {
     await expect(take(removals(0, MANY), MANY)).resolves.toEqual({ allowed: MANY });
     await expect(take(removals(0, MANY), MANY)).resolves.toEqual({ allowed: MANY });
     await expect(take(removals(MANY, MANY + 1), MANY)).resolves.toEqual({ held: 1 });
   });
 
-  it('3,000 approved removals do not count against the guard limit when one more is requested with them', async () => {
+  it('3,000 approved removals do not count against the guard limit when one more removal is requested together with them', async () => {
     await take(removals(0, 3000), 100);
     await rig.decide('approve');
     await expect(take(removals(0, 3001), 100)).resolves.toEqual({ allowed: 3001 });
   });
 
-  it('when one of 3,000 removals was rejected, a request for all of them as a whole is rejected, and a request that may be split is allowed for the others', async () => {
+  it('when one of 3,000 removals was rejected, a request for all removals as a whole is rejected, and in a request that may be split the other removals are allowed', async () => {
     await take(removals(2500, 2501), 0);
     await rig.decide('reject');
     await expect(take(removals(0, 3000), MANY, true)).resolves.toEqual({ rejected: 3000 });

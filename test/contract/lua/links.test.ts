@@ -110,7 +110,7 @@ describe('links and pending memberships', () => {
     );
   });
 
-  it('a save with `requeueGroups` makes a group due at once if the user is its only pending member, and a moment later if it has others', async () => {
+  it('a save with `requeueGroups` makes a group due at once if the user is its only pending member, and a moment later if the group has other pending members', async () => {
     await store.outbox.mark([USER], 'edit');
     const work = await store.begun(USER);
     await store.outbox.save(work, {}, { rewriteMemberships: true });
@@ -155,7 +155,7 @@ describe('links and pending memberships', () => {
     await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
-  it('a resource with a held change keeps the time at which it is looked at again, until a sync after the decision removes it', async () => {
+  it('a resource with a held change keeps the time of its next sync until a sync after the decision removes this time', async () => {
     const { guardStore } = store.outbox;
     const sync = async () => {
       await store.outbox.mark([USER], 'edit');

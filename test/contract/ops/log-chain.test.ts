@@ -40,7 +40,7 @@ describe('the hash chain of a log with 250 entries', () => {
     ['the newest entry', 249, 'the end'],
     ['an entry between', 120, 121],
   ])(
-    'verification of a log from which an entry was deleted names the entry after it, or the end: %s',
+    'verification of a log from which an entry was deleted names the entry after the deleted one, or the end of the log: %s',
     async (_name, place, expected) => {
       await store.redis.xdel(key('log'), ids[place] ?? '');
       expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);

@@ -189,7 +189,7 @@ describe('the stream of the provisioning log', () => {
     }
   });
 
-  it('the entry about an adoption is stored only if the account is linked, and not when another user got it first', async () => {
+  it('the log entry about an adoption is stored only if the account is linked, and not when another user was linked to the account first', async () => {
     const store = await openStore();
     try {
       const works: DueWork[] = [];

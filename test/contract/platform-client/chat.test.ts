@@ -112,7 +112,7 @@ test("a chat answer that fails at the platform throws ChatFailed with the platfo
   expect(fault).toMatchObject({ platformMessage: 'the model is away' });
 });
 
-test('abort of a chat ends its stream, and fails with 404 for an unknown thread, 403 for one of another user', async () => {
+test('abort of a chat ends its stream, and fails with 404 for an unknown thread and 403 for a thread of another user', async () => {
   const agentId = await rig.agent({ recordDelayMs: 40 });
   const chat = client({ agentId });
   const records: ChatRecord[] = [];

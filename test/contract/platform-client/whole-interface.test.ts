@@ -136,7 +136,7 @@ const methodsOf = (platform: WholePlatform): string[] =>
     typeof methods === 'function' ? [] : Object.keys(methods).map((name) => `${family}.${name}`),
   );
 
-test('the operations of the served specification are those that a method of the client sends and those of BY_PATH, and none is both', async () => {
+test('each operation of the served specification is either sent by a method of the client or listed in BY_PATH', async () => {
   expect(Object.keys(CALLS).sort()).toEqual(methodsOf(client).sort());
   for (const call of Object.values(CALLS)) await Promise.resolve(call(client)).catch(() => undefined);
   const byPath = BY_PATH.map(normalised);

@@ -57,7 +57,7 @@ async function atEachKill(prepare: () => Promise<void>, check: () => Promise<voi
 
 const linkOf = (ref: `User:${string}` | `Group:${string}`) => fixture.store.state.links.get('main', ref);
 
-it('a new group takes over the platform group of a deleted one of its name, at whichever step the process is killed', async () => {
+it('a new group takes over the platform group of a deleted group with the same name, at whichever step the process is killed', async () => {
   const kills = await atEachKill(
     async () => {
       await fixture.store.putUser(ADA, { userName: 'ada' });

@@ -241,7 +241,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     expect((await scim.get(a.location)).headers.etag).toBe(change.version);
   });
 
-  test('users who manage each other or themselves, and a group with all of them, are created in one Bulk request', async () => {
+  test('users who manage each other or themselves, and a group with all these users, are created in one Bulk request', async () => {
     const [team, x, y, self] = await bulk([
       group('circle team', 'bulkId:x', 'bulkId:y', 'bulkId:self'),
       user('x', managedBy('bulkId:y')),

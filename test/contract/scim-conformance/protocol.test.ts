@@ -202,7 +202,7 @@ describe('discovery (RFC 7644 §4)', () => {
   });
 });
 
-test('two connections may have users of the same name, and tokens and ids of one do not work at the other', async () => {
+test('two connections may have users of the same name, and tokens and ids of one connection do not work at the other', async () => {
   const { bridge: shared, on } = await startProfiles();
   const clients = Object.values(on);
   const users = await Promise.all(

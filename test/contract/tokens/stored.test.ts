@@ -150,7 +150,7 @@ test('a token was used at one process → the metric of a process that starts la
   await later.stop();
 });
 
-test('token create prints the token alone on standard output, and each refusal says what to do', async () => {
+test('token create prints nothing but the token on standard output, and each refusal of the command says what to do', async () => {
   const { code, out, err } = await rig.command('token', 'create', '--name', 'plain', '--expires', '4w');
   expect([code, out.match(/^scimb_\S+$/) !== null]).toEqual([0, true]);
   expect(err).toContain('plain');

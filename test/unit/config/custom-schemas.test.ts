@@ -121,7 +121,7 @@ describe('mappings that read custom attributes', () => {
   const from = `${URN}:costCode`;
   const hr = { hr: { schemas: [schema({ name: 'costCode' })], targets: ['second'] } };
 
-  test('a mapping may read a custom attribute of a connection that pushes to its target, and one of no other connection is a fault', () => {
+  test('a mapping may read a custom attribute of a connection that pushes to the same target; a custom attribute of another connection is a fault', () => {
     expect(() => loadText(file([schema({ name: 'costCode' })], { from }), {}, configChecks)).not.toThrow();
     expect(faults([], { from, others: hr })).toEqual([
       {

@@ -66,7 +66,7 @@ test('explain of held changes of two groups with the same name shows the refs of
   );
 });
 
-test('explain of a rejected change tells no time of the next sync, although one is planned', () => {
+test('explain of a rejected change names no time of the next sync, although a next sync is planned', () => {
   const lookAgainAt = '2026-01-01T00:00:00.000Z';
   const exception = { reason: 'Rejected', since: lookAgainAt };
   expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');

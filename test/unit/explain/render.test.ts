@@ -57,7 +57,7 @@ test('explain prints a command with a long id whole on one line', () => {
   expect(lines({ reasons: [reason] }).find((line) => line.includes(command))).toBeDefined();
 });
 
-test('explain prints every long reason in full when it has few values and groups, within 36 lines', () => {
+test('explain of a user with few values and groups prints every long reason in full, within 36 lines', () => {
   const reasons = Array.from(
     { length: 5 },
     (_, at) => `Fact ${at} ${'and more '.repeat(50)}so do this ${at}.`,

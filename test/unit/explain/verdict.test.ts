@@ -61,7 +61,7 @@ test('explain of 8 values with the same fault shows the fault once, with 5 names
   ]);
 });
 
-test('explain of an addition that the platform answered with success and did not apply tells since when, and to ask its operator', () => {
+test('the platform answered an addition with success and did not apply it → explain says since when, and to ask the operator of the platform', () => {
   const triedSince = '2026-01-01T00:00:00.000Z';
   const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
   const { verdict, summary } = explained({ memberships: [crew] });

@@ -141,7 +141,7 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ],
   ['full slots', 'latency', {}, { processes: [worker({}, 0.6)] }],
   ['no measure yet', null, {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }],
-])('with %s, the progress of a load says that it is bound by %s', (_name, expected, change, surroundings) => {
+])('with %s, the field `bound` of the progress of a load is %s', (_name, expected, change, surroundings) => {
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 

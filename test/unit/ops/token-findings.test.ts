@@ -32,7 +32,7 @@ test('a token that expires within 30 days is a warning: pushes are refused from 
   ]);
 });
 
-test('an expired token beside a valid one is a warning: it can be taken out of the settings', async () => {
+test('an expired token beside a valid token is a warning: the expired token can be taken out of the settings', async () => {
   expect(await findingsOf(EXPIRED, { name: 'new' })).toEqual([
     expect.stringMatching(/^warning: old has expired at .*take it out of connections.hr.tokens[.]$/),
   ]);

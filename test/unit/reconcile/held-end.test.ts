@@ -22,7 +22,7 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
 
 const options = { signal: new AbortController().signal, logger: silentLogger };
 
-test("a run that ends as held says how many of the approval's changes are its own, and how many dead letters it caused", async () => {
+test('a run that ends as held says how many changes of the approval are from this run, and how many dead letters the run caused', async () => {
   await expect(untilApplied(scopeWith(['User:9']), options, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:

@@ -33,7 +33,7 @@ test('a user whose values no read shows counts as unread', async () => {
   await expect(readTwice([true, true])).resolves.toEqual([REF]);
 });
 
-test('a user whose values an earlier comparison could not read counts as unread, although this one reads them', async () => {
+test('a user whose values an earlier comparison could not read counts as unread, although the present comparison reads them', async () => {
   const unread: ScanResult['unread'] = new Map([[REF, { ref: REF, name: 'ann', why: null }]]);
   await expect(readTwice([false, false], unread)).resolves.toEqual([REF]);
 });

@@ -112,7 +112,7 @@ test('attributes with returned never are never returned, with returned request o
   expect(project(type, resource, parseProjection(type, { attributes: 'title' }))).toEqual(resource);
 });
 
-test('members or groups are wanted exactly when the projection returns them, or a part of them', () => {
+test('a projection requires loading members or groups exactly when it returns them or a part of them', () => {
   const members = (query: object) => wants(parseProjection(groupType, query), 'members');
   expect(members({})).toBe(true);
   expect(members({ excludedAttributes: 'members' })).toBe(false);

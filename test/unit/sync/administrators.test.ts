@@ -41,7 +41,7 @@ test('an administrator who was last read a minute ago is still known as one, but
   expect(known.knows('Ada')).toBe(false);
 });
 
-test('the first deactivation does not read the user list, later ones share one read of it, and a failed read is repeated', async () => {
+test('the first deactivation does not read the user list, later deactivations share one read of the list, and a failed read is repeated', async () => {
   const { known } = createCache();
   let looks = 0;
   const look = () => Promise.resolve([account(`a${++looks}`)]);

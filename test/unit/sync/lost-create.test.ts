@@ -20,7 +20,7 @@ const withExternalId = { ...tried, core: { ...SENT, externalId: 'E-1' } };
 
 describe('after a create without answer', () => {
   it.each([-4000, 0, 19_000])(
-    'an account with the sent values, made %i ms after the create was sent, counts as made by it',
+    'an account with the sent values, made %i ms after the create was sent, counts as made by this create',
     async (ms) => {
       expect(await isMade(account({}, ms))).toBe(true);
     },

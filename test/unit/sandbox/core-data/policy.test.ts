@@ -31,7 +31,7 @@ test('a cube without policies shows every row, and a cube whose policies match n
   expect(filters([own('*', 'DE')], {})).toEqual([equal('DE')]);
 });
 
-test('with several matching policies the rows of each are visible, and all rows if one of them has no filter', () => {
+test('with several matching policies the rows of each policy are visible, and all rows if one policy has no filter', () => {
   const policies = [own('analysts', COUNTRY), own('french', 'FR'), { groups: ['everything'], filters: [] }];
   const userAttributes = { country: 'DE' };
   expect(filters(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual([
