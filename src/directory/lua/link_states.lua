@@ -22,8 +22,8 @@ local function marked_state(target, ref)
   return (score or redis.call('ZSCORE', key('inflight', target), ref)) and 'pending' or 'stuck'
 end
 
--- Returns whether the decision about the account of a user is open: its deactivation is held, or the user has a mark, so that
--- the next sync may still ask the guard.
+-- Returns whether the decision about a user's account may be open: its deactivation is in `guardItems`, or the user has a mark, so
+-- that a sync may ask the guard.
 local function is_undecided(target, user_ref)
   -- 'kind subject' (guard_items.lua); a deactivation has no subject.
   local has_guard_item = redis.call('SISMEMBER', key('guardItems', target .. ':' .. user_ref), 'deactivate ') == 1

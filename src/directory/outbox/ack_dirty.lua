@@ -3,9 +3,9 @@
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
---        behindHeld (only with `later`. Absent: the resource waits for no held change of another one. Ids of groups: it waits for
---        their stopped removals of this user. Empty: it waits for another held change), isRefused (with behindHeld: syncs of
---        these groups were refused, and no removal is held),
+--        behindHeld (only with `later`. Absent: the resource waits for no held change of another resource. Ids of groups: it waits
+--        for their held or refused removals of this user. Empty: it waits for another held change), isRefused (with behindHeld:
+--        syncs of these groups were refused, and no removal is held),
 --        holder (resource whose name or account this one, its heir, waits for), awaitsMark (until the holder's mark is cleared),
 --        mayBeFree (this sync was synced or held, wrote the name or closed the account, so the name or account may be free),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
