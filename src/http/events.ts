@@ -25,7 +25,7 @@ interface EventsConnection {
 
 /** Largest body of a poll request. */
 const MAX_BYTES = 1_048_576;
-/** Time for which a receiver may cache the keys. For a token with a key that it does not know, it reads them earlier. */
+/** Time for which a receiver may cache the keys. For a token with an unknown key the receiver reads them earlier. */
 const KEYS_MAX_AGE_S = 300;
 
 /** Returns one router for each connection, by its mount path `/connections/<name>/events`. */

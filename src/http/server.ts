@@ -253,7 +253,7 @@ class CountedRequest extends IncomingMessage {
     // After the answer nothing reads the body, so many chunks of any size are refused.
     const isRefused = this.#chunks > MANY_CHUNKS && (areSmall || response.writableEnded);
     if (!isRefused) return super.push(chunk, encoding);
-    // A response without a socket still waits for the response to an earlier request of the connection.
+    // A response without a socket still waits for the response to an earlier pipelined request.
     if (response.socket && !response.headersSent) this.socket.write(REFUSAL_RESPONSE);
     this.destroy();
     return false;

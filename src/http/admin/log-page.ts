@@ -76,8 +76,8 @@ const exportAnswers = {
 };
 
 /**
- * Schemas of the result of a check of a hash chain: number of entries, and the id of the first entry that does not fit (null: all
- * fit; `the end`: the last entries are missing).
+ * Schemas of the result of a hash chain check: number of entries, and the id of the first entry that does not fit (null: all fit;
+ * `the end`: the last entries are missing).
  */
 export const chainCheckFields = {
   entries: integerField,

@@ -146,7 +146,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   const LOST =
     'The process of this operation reports nothing any more: it has ended, or cannot reach Redis. See scim-bridge log for the changes of the operation, then start it again.';
 
-  /** Returns the operation with state `lost` when its process has stopped to write heartbeats. */
+  /** Returns the operation with state `lost` when its process has stopped writing heartbeats. */
   const withLostState = (operation: Operation, now: number): Operation =>
     operation.state === 'running' && now - operation.updatedAt > LOST_MS
       ? { ...operation, state: 'lost', message: LOST }

@@ -10,7 +10,7 @@ export interface OperatorFields {
   note?: string;
 }
 
-/** JSON Schemas of the fields. */
+/** Schemas of OperatorFields. */
 export const operatorFields = {
   by: {
     ...textField,
@@ -26,8 +26,7 @@ export const operatorFields = {
 const DEFAULT_NAME = 'admin API';
 
 /**
- * Returns the actor for the audit log: the signed-in person. A holder of the admin token acts under the name in the
- * order, which is not verified.
+ * Returns the actor for the audit log: the signed-in person, or for a holder of the admin token the name in the order, unverified.
  */
 export const actor = (
   { by = DEFAULT_NAME, note }: OperatorFields,

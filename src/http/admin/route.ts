@@ -34,7 +34,7 @@ export interface AdminContext extends StatusSources, LinkSources {
   settings: () => unknown;
   /** Checks and compiles a mapping that is not in the settings. */
   compileTried: CompileTried;
-  /** Numbers of the last hour, day and month. */
+  /** History for plots (hour, day and month). */
   history: HistorySources;
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;

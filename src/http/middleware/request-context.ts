@@ -73,7 +73,7 @@ export function createRequestContext(
           request: id,
           method,
           route: routeOf(originalUrl, root),
-          // Also of a request that the client aborts; `onAnswered` below gets CLIENT_CLOSED then.
+          // Logged for an aborted request too; `onAnswered` below then gets CLIENT_CLOSED.
           status: response.statusCode,
           durationMs: endedAt - startedAt,
           ...(response.writableFinished ? {} : { aborted: true }),

@@ -182,7 +182,7 @@ interface Pair {
   scheduled: ScheduledScope;
 }
 
-/** Applies plans, or nothing when the mapping, or a resource of a plan, has since changed to another state than planned. */
+/** Applies plans, or none of them when one is stale: the mapping changed, or a resource to another state than planned. */
 async function carryOut(
   context: AdminContext,
   pairs: Pair[],
@@ -240,7 +240,7 @@ interface ReportOfScope {
 const scopeText = ({ scope: { connection, target } }: ScheduledScope): string =>
   `${connection} → ${target.name}`;
 
-/** Returns the worst outcome. The message of an operation of several runs names the scope and outcome of each. */
+/** Returns the worst outcome. With several runs, the message names the scope and outcome of each. */
 function toFinished(all: readonly ReportOfScope[]): Finished {
   const outcome =
     WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';

@@ -1,4 +1,4 @@
-// Routes of the state of each target: the status and its stream, the numbers over time, what is not applied, and the settings.
+// Routes of the state of each target: status, its stream and history, waiting changes and exceptions; and of the settings.
 import { readStatus } from '../../../ops/status/status.ts';
 import {
   type AdminContext,

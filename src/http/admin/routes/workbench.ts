@@ -1,5 +1,5 @@
-// Routes of the mapping workbench. One tries an attribute mapping that is not in the settings on one person; the other
-// counts its effect on all users. Both only read.
+// Routes of the mapping workbench: try an attribute mapping that is not in the settings on one person, and count its effect on all
+// users. Both only read.
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { effectOfMapping } from '../../../ops/mapping-effect.ts';
 import { tryMapping } from '../../../ops/try-mapping.ts';
