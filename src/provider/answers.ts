@@ -93,10 +93,10 @@ export function groupText(
   return projected(type, splice(type, record, baseUrl, extra), projection);
 }
 
-/** Number of attempts of a write. Each attempt fails when another write changed the version after the read. */
+/** Number of attempts of a write. An attempt fails when another write changed the version after its read. */
 export const WRITE_ATTEMPTS = 100;
 
-/** Creates the 404 for a resource. Of a longer id the message has the first 100 characters. */
+/** Creates the 404 for a resource. The message has the first 100 characters of the id. */
 export const missing = (kind: Kind, id: string): Error =>
   notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
 

@@ -32,7 +32,7 @@ export interface ProviderDeps {
 
 /** The part of a request that shapes its answer. */
 export interface RequestContext {
-  /** Id of the request. The log lines and the platform calls of its change carry it too. */
+  /** Id of the request, also in the log lines and platform calls of its change. */
   request: string;
   /** Address of the connection's SCIM root, without a trailing slash. */
   baseUrl: string;

@@ -47,8 +47,8 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // The unread answers of one connection may have half of inFlightBytes (http/admission), so the answer for a larger group may
-  // never be sent.
+  // The unread answers of one connection may take half of inFlightBytes (http/admission), so an answer for a larger group could not
+  // be sent.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -81,7 +81,7 @@ export function createGroups(deps: ProviderDeps) {
       throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
     }
     const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.untilLeft?.());
-    // Not admitted in time, or the members could not be read: the write is done all the same.
+    // A write is done even if its members cannot be read: the answer then leaves them out.
     return isRead ? all : all.catch(() => textWith(undefined));
   }
 

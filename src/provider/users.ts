@@ -103,8 +103,8 @@ export function createUsers(deps: ProviderDeps) {
   /**
    * Returns whether a POST reactivates an inactive user. Providers re-hire by POST (gh:better-auth/better-auth#11111), and 409
    * would leave the person without account. The externalId has to be the same, and identifies the person if externalIds are unique.
-   * Where they are not, or there is none, the userName has to be the same too, because another person must not get the id, account
-   * and groups of the inactive user.
+   * If they are not unique, or there is none, the userName has to be the same too: another person must not get the id, account and
+   * groups of the inactive user.
    * @param holder id of the user who has the userName or externalId of the POST
    */
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
@@ -177,8 +177,8 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Replaces the resource by a parsed one.
-   * @param options.keepsActive true: the request has no `active`, so the stored value stays. Read as true, as for a new user, it
-   *   would reactivate a user whom the source has deactivated
+   * @param options.keepsActive true: the request has no `active`, so the stored value stays. True, as for a new user, would
+   *   reactivate a user whom the source has deactivated
    * @throws 404, 409, 412
    */
   async function replaceWith(
@@ -187,7 +187,7 @@ export function createUsers(deps: ProviderDeps) {
     context: RequestContext,
     { keepsActive = false } = {},
   ): Promise<Answer> {
-    // The stored resource is read only for If-Match, and for the values of it that the write keeps.
+    // The stored resource is read only for If-Match, and for values that the write keeps.
     const needsStored = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
     const next = (before: Resource): Resource => {
       const wanted = keepsActive ? withActive(userType, resource, before.active) : resource;
