@@ -38,8 +38,8 @@ export interface Keyring {
 }
 
 /**
- * `compared`: the bytes that a presented token is compared with: its secret as a block (`toBlock`) for the settings, its digest for
- * Redis.
+ * `compared`: bytes for comparison with a presented token: of a token in the settings the secret (`toBlock`), of one in Redis the
+ * digest.
  */
 type ProvenToken = KeyringToken & { compared: Buffer };
 
