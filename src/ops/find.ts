@@ -102,7 +102,7 @@ async function findByIndex(
   return [];
 }
 
-/** Returns those of the refs that the connection knows, deleted ones too. */
+/** Returns the known resources of the refs, also deleted ones. */
 async function existing(state: Searched, refs: Iterable<Ref>): Promise<FoundResource[]> {
   const found = await Promise.all([...refs].map((ref) => byRef(state, ref)));
   return found.filter((each) => each !== undefined);
@@ -150,8 +150,8 @@ function hasName(ref: Ref, { core = {} }: Link, text: string): boolean {
 }
 
 /**
- * Returns those of the resources of a kind that are deleted at the source and had one of the names last at the target. A later
- * resource may have the same name, so the indexes do not lead to them.
+ * Returns the refs of a kind whose resources are deleted at the source and had one of the names last at the target. The indexes
+ * do not lead to them: a later resource may have the same name.
  */
 export async function formerWithName(
   { directory, links }: Pick<Searched, 'directory' | 'links'>,

@@ -41,7 +41,7 @@ export const releaseTargets = (
     let hold = await guardStore.onHold();
     if (!hold) return false;
     if (!isTenantHold(hold)) {
-      // If a hold because of another tenant comes between, the audit entry stays although the order has no effect.
+      // If a hold because of another tenant begins now, the order has no effect, and the audit entry stays.
       await record();
       if (await guardStore.release()) return true;
       hold = await guardStore.onHold();

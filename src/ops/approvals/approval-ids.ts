@@ -19,7 +19,7 @@ export interface ApprovalIds {
    */
   expiredFor: (ref: Ref, status?: ResourceStatus) => Promise<string | undefined>;
   /**
-   * Returns the id of the newest rejection of a change of the resource; undefined: it is not among the kept decisions.
+   * Returns the id of the newest rejection for the resource; undefined: none is among the kept decisions.
    * @param change further fields of the rejected change; default: any change of the resource
    */
   rejectionOf: (ref: Ref, change?: Partial<Destruction>) => string | undefined;

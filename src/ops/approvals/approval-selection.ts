@@ -13,7 +13,7 @@ export interface ChangeSelection {
   /** Resources, such as `User:3f…`. */
   refs?: readonly string[] | undefined;
   /**
-   * Names, addresses or ids; a change of the account or of a membership of the person fits. The userName or platform id of an
+   * Names, addresses or ids of people; changes of their accounts and memberships fit. The userName or platform id of an
    * unmanaged member selects its removal from groups.
    */
   persons?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ export async function createSelector(
 ): Promise<SelectPage | undefined> {
   if (selectionText(selection) === undefined) return undefined;
   const { refs, kinds, causes } = selection;
-  // The settings of another target may give the name to another group.
+  // Only this target: elsewhere another group may have the name.
   const searched = toSearched([state]).map((each) => ({ ...each, targets: [target] }));
   const personNames = await namesAmong(state, selection.persons);
   const unmanaged = await unmanagedNamed(state, target, personNames);

@@ -59,7 +59,7 @@ export interface WaitingApproval {
   id: string;
   /** Operator who approved first. */
   by: string;
-  /** Whether the admin token gave it; all holders of the token count as one person. */
+  /** Whether it came with the admin token, whose holders all count as one person. */
   withToken: boolean;
   /** Time of this first approval, ISO 8601. */
   at: string;

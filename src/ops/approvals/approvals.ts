@@ -179,7 +179,7 @@ export async function decideApproval(
   return decisionOutcomeOf(states, found, { id, approval, decided, action, selectedText, identity });
 }
 
-/** Returns the ids of the rejections of the same approval that are in force. */
+/** Returns the ids of the rejections of an approval that are in force. */
 export async function rejectionsInForce(
   states: readonly DesiredState[],
   { id }: Approval,

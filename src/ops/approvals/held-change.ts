@@ -38,7 +38,7 @@ export interface HeldChange {
   ref: Ref;
   /** Id of the removed member, `@<platform id>` of an unmanaged one, or name of the cleared attribute. */
   subject?: string;
-  /** Of a person the userName at the source, of a group the displayName as last applied. */
+  /** userName of a person at the source, or displayName of a group as last applied. */
   name: string;
   /** Address of the user, or of the removed member. */
   mail?: string;

@@ -56,7 +56,7 @@ interface RestoreOptions {
   readFleet: ReadFleet;
   dataVersion: DataVersion;
   knownTargets: Pick<KnownTargets, 'noteLinked'>;
-  /** Held by the only restore that runs. */
+  /** Only its holder may restore. */
   restoreLease: ProcessLease;
   actor: Actor;
   onItems?: OnItems;
@@ -163,7 +163,7 @@ async function putBack(
       });
   let marked = 0;
   for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
-  // The file may have links at targets that are not in the settings. At those of `kept` an operator ordered that accounts stay.
+  // The file may have links at targets that are not in the settings. `kept`: those where accounts stay by order.
   await knownTargets.noteLinked(header.kept ?? []);
   return {
     createdAt: header.createdAt,

@@ -94,7 +94,7 @@ async function importLink(
   const { elsewhere } = scope.links;
   const claimable = { kind, platformId, isNew: false };
   if ((await scope.links.get(target, ref)).id === platformId) {
-    // An import that ended early may have left the link of a former connection, which a claim removes.
+    // The claim removes the link of a former connection that an interrupted import may have left.
     const claimed = dryRun ? 'claimed' : await elsewhere.claim(target, ref, claimable);
     return claimed === 'busy' ? refused('busy', BUSY_ELSEWHERE) : { outcome: 'unchanged' };
   }
@@ -150,7 +150,7 @@ async function differenceFrom(
         : `the name ${group.displayName}, not ${name}`;
     }
     const user = await target.client.users.get(platformId, { signal });
-    // Names may be reused by another person; an externalId that both sides have decides first.
+    // If both sides have an externalId, it decides first: another person may reuse a name.
     if (user.externalId && ours.externalId) {
       if (user.externalId !== ours.externalId)
         return `the externalId ${user.externalId}, not ${ours.externalId}`;

@@ -77,8 +77,8 @@ export async function forgetLinks(
 
 /**
  * Returns the id of the account or group that a resource without platform id may have (`mayExist`, `tried`); '': the id is not
- * known. Undefined: it has none, or the resource is stored and the order is not to leave the account, because a second order must
- * not drop what the first one kept.
+ * known. Undefined: none; or the resource is stored and the order does not leave the account, as a second order must not
+ * drop the id that the first kept.
  */
 async function idOfLeft(
   { directory, links }: DesiredState,

@@ -144,15 +144,15 @@ async function forgetIn(
   return { connection, refs, order, removed: { ...removed, logEntries, ...others }, accounts };
 }
 
-/** Selects log entries about the person's own resources. An entry about another resource stays: it is evidence about that one. */
+/** Selects log entries about the person's own resources. Entries about other resources stay, as evidence about these. */
 const isAbout =
   (refs: readonly Ref[]): EntryTest =>
   (entry) =>
     refs.includes((JSON.parse(entry) as { ref: Ref }).ref);
 
 /**
- * Selects audit entries whose subject begins with the ref of the person and a space, before a name, or whose subject or note has
- * a name of the person. Orders to forget stay, because a restore obeys them.
+ * Selects audit entries whose subject begins with the ref of the person and a space, or whose subject or note has a name of the
+ * person. Orders to forget stay, because a restore obeys them.
  */
 const namesPerson =
   (refs: readonly Ref[], isIn: (text: string) => boolean): EntryTest =>

@@ -15,7 +15,7 @@ export interface AccountState {
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending' | 'gone' | 'unread';
-  /** Why no account was looked at: the target may be another tenant; null: it is recognised, or the settings do not have it. */
+  /** Why no account was looked at: the target may be another tenant; null: recognised, or not in the settings. */
   unrecognised: Unrecognised | null;
   /** Names of the groups that the account may still be in, because its removal is pending, kept or unconfirmed. */
   groups: string[];

@@ -53,7 +53,7 @@ export async function endOfSyncs(
       ? unnotedEnd(unnoted.ref)
       : await endOfWritten(scope, found, { end, look, entries: named, differences });
   }
-  // Without a comparison nothing is known of removals that somebody else made at the platform.
+  // Without a comparison it is unknown which rejected removals others made at the platform.
   if (!look) return end;
   const unclear = [...(look.pendingDone ?? []), ...(look.pendingUnread ?? [])];
   return withRejectedRemovals(scope, end, found, unclear);

@@ -12,9 +12,9 @@ import type { SyncEnd } from './sync-outcome.ts';
 
 /**
  * Adds to the report of a person the groups in which the person stays, because an operator rejected the removal, with the commands
- * that take the rejections back. Such a standing exception does not change the outcome.
- * @param leftOut groups that the message leaves out, because somebody else removed the person from them at the platform, or because
- *   they were not read and the person may be in them or not
+ * that take the rejections back. These exceptions do not change the outcome.
+ * @param leftOut groups that the message leaves out: others removed the person from them at the platform, or they were not read,
+ *   so the person may be in them or not
  */
 export async function withRejectedRemovals(
   scope: ReconcileScope,

@@ -166,7 +166,7 @@ export async function withUnwrittenOthers(
 }
 
 /**
- * Returns the first names of groups or people at the source, and the number of the others. A deleted group has its name at the
+ * Returns the source's names of the first groups or people, and the number of the others. A deleted group has its name at the
  * platform.
  */
 export async function firstNamesOf(

@@ -1,4 +1,4 @@
-// Tells how the sync of one resource ended, and why it is not as desired or left alone.
+// Tells how a sync ended, and why its resource is not as desired or is left alone.
 import { heldUntil } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
 import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
