@@ -190,7 +190,7 @@ const driftText = (drift: readonly DriftCount[]): string =>
 
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
 function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
-  // `since` and `status` are stored with the failures that the lines below tell, so their defaults are never printed. For
+  // `since` and `status` are stored with the failures that are printed below, so their defaults are never printed. For
   // `only` and `ofOtherKey` see BreakerState.
   const { open, since = 0, status = 0, only, ofOtherKey, pause } = state;
   const failure = { status, only, ofOtherKey };

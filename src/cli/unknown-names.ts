@@ -36,7 +36,7 @@ export class UnknownResource extends Error {
   readonly place: SearchedPlace;
 
   constructor(text: string, place: SearchedPlace) {
-    // Without the past of the data, which only Redis tells: `reportUnknown` adds it.
+    // `reportUnknown` adds the past of the data, which has to be read from Redis.
     super(notKnownText(text, place, {}));
     this.text = text;
     this.place = place;
