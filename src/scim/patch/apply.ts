@@ -14,7 +14,7 @@ import type { PatchOperation } from './operation.ts';
 type Op = PatchOperation['op'];
 
 /**
- * Returns whether the value of a `remove` is another one than the current value; then nothing is removed
+ * Returns whether the value of a `remove` differs from the current value; then nothing is removed
  * (gh:AzureAD/SCIMReferenceCode#87). Empty text names no value.
  */
 function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
