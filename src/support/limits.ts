@@ -28,7 +28,7 @@ export interface Turns {
   run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T>;
 }
 
-/** Numbers of pieces of work of one owner: those that have a turn, and those that wait for one. */
+/** How many pieces of work of one owner have a turn, and how many wait for a turn. */
 interface Owner {
   running: number;
   waiting: number;
