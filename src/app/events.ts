@@ -35,7 +35,7 @@ export function buildEvents(
       : [];
   });
   const feeds = streams.map(({ feed }) => feed);
-  // In every role, so that expiry does not depend on which processes run.
+  // Every role expires events, so that expiry does not depend on roles.
   releasers.add('events', startExpiry(parts, feeds));
   for (const { settings, stream, feed } of streams) {
     const { connection } = feed;

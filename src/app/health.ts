@@ -32,7 +32,7 @@ export function buildHealth(
   }: { isStopping: () => boolean; checkAdmin: AdminCheck | undefined; readFleet: ReadFleet },
 ): ReturnType<typeof createHealthRouter> {
   const { clock, config, redis } = parts;
-  // `/readyz` needs no token, and each check writes to Redis. So all requests of one turn share one check.
+  // `/readyz` needs no token and writes to Redis, so the requests of one event loop turn share a check.
   const store = oncePerTurn(async (): Promise<Check> => {
     const health = await checkStore(redis, {
       durability: config.redis.durability,

@@ -226,7 +226,7 @@ function resourceOf(route: string): string {
   return NAMES[name] ?? name;
 }
 
-/** Number of slots of the window of a FailureShare. */
+/** Number of slots in the window of a FailureShare. */
 const SLOTS = 60;
 
 type FailureShare = ReturnType<typeof createFailureShare>;

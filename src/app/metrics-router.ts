@@ -59,7 +59,7 @@ export function buildMetricsRouter(
     // A sweep moves all due marks to the queue of the target.
     lastSweeps: () => new Map([...queues].map(([target, queue]) => [target, queue.lastSweepAt()])),
   };
-  // /metrics needs no token, and its text takes milliseconds. So all requests of one turn share one text.
+  // /metrics needs no token, and its text takes milliseconds: requests of one event loop turn share it.
   return createMetricsRouter(
     contentType,
     oncePerTurn(async () => Buffer.from(await scrape(sources))),

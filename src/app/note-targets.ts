@@ -20,8 +20,8 @@ export const feedsOf = ({ connections, targets }: Pick<Config, 'connections' | '
 
 /**
  * Returns the targets that each connection feeds, with a digest of their mapping rules and a print of other settings. Each process
- * announces both (fleet.ts), so that status finds processes with different settings. `noteTargets` uses the digest alone: with a new
- * one the next run compares every resource.
+ * announces both (fleet.ts), so that status finds processes with different settings. `noteTargets` uses the digest alone: at a
+ * new digest the next run compares every resource.
  */
 export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): FeedRules[] =>
   feedsOf(config).flatMap(({ connection, target }) => {
@@ -32,7 +32,7 @@ export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): Fe
   });
 
 /**
- * Returns a print of the settings besides the mapping rules that decide about access. Two processes with different prints may treat
+ * Returns a print of the settings that decide about access besides the mapping rules. Two processes with different prints may treat
  * the same change differently.
  */
 function otherSettings(settings: Config['targets'][string]): string {

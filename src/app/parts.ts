@@ -34,7 +34,7 @@ export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Inst
 /** Parts of a service that measures itself; commands build the same parts without instruments. */
 export type ServiceParts = Parts & { instruments: Instruments };
 
-/** Time that the start waits for Redis before it continues without it. */
+/** Longest wait of the start for Redis; then the start continues. */
 export const STORE_WAIT_MS = 2000;
 
 /** Pause between two attempts of `untilStored`. */

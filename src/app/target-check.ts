@@ -112,7 +112,7 @@ function countFindings(
   return findings;
 }
 
-/** Returns one sentence for each different hold: connections that hold the target for one reason are told once. */
+/** Returns one sentence for each different hold: connections with the same reason share a sentence. */
 function holdFindings(name: string, holds: OperatorHold[]): string[] {
   const sentences = holds.map((hold) => `on hold by ${holderText(hold)}: ${holdAdvice(name, hold)}`);
   return [...new Set(sentences)];
