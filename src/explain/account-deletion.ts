@@ -4,8 +4,8 @@ import { isoTime } from '../support/sources.ts';
 import type { ExplainedFacts } from './explanation.ts';
 
 /**
- * Returns a sentence with the time of the deletion. Undefined: the settings or a protection keep the account, the platform does not
- * have it any more, or other sentences tell of the deletion, because it is due, pending, held, rejected or refused.
+ * Returns a sentence with the time of the deletion. Undefined: the settings or a protection keep the account, it is gone, or other
+ * sentences tell of the deletion (due, pending, held, rejected or refused).
  */
 export function accountDeletionReason(facts: ExplainedFacts): string | undefined {
   const { condition, deletedAt, link, lookAgainAt, mark, platform, policy, ref } = facts;
@@ -14,8 +14,7 @@ export function accountDeletionReason(facts: ExplainedFacts): string | undefined
   const dueAt = deletionDue({ policy: policy.policy, users: policy }, Date.parse(deletedAt));
   if (!dueAt) return undefined; // also 0: with `deprovision: delete` the deletion is due at once
   const when = isoTime(dueAt);
-  // A sync for the day of the deletion is planned only if `users.deleteAfterDays` was this number, or a smaller one, when the
-  // account was closed.
+  // A sync for the day of the deletion is planned only if `users.deleteAfterDays` was not larger when the account was closed.
   const isOrdered = lookAgainAt !== null && Date.parse(lookAgainAt) <= dueAt;
   const by = isOrdered
     ? `at ${when}`

@@ -4,13 +4,13 @@ import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
-/** State of a pending membership that the platform has: others made it, or the bridge with a write that got no answer. */
+/** State of a pending membership that the platform has, made by others or by a write of the bridge without answer. */
 const JOINED_ALREADY = { state: 'applied', because: 'the platform has it already' } as const;
 
 /**
  * Returns the memberships and the numbers of members without the pending changes that the platform has already.
- * @param pendingDone of these changes, the groups of the person, or the members of the group
- * @returns `left`: the memberships whose removal the platform has already, which are not among `memberships`
+ * @param pendingDone refs of the groups of the person, or of the members of the group
+ * @returns `left`: the memberships whose removal is already made; `memberships` lacks them
  */
 export function withoutMade(
   related: Pick<Explanation, 'memberships' | 'members'>,

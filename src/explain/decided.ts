@@ -13,8 +13,8 @@ import { isoTime } from '../support/sources.ts';
 type GuardedChanges = Explanation['guard'];
 
 /**
- * Returns `approval`, the newest one of the target, if it holds changes of the resource or of its memberships, and `expired`, a
- * sentence, if these changes wait and an operator can decide none of them any more.
+ * Returns `approval`: the newest one of the target, if it holds changes of the resource or its memberships; and `expired`: a
+ * sentence, if these changes wait and no operator can decide any of them.
  */
 export async function approvalOf(
   { outbox, target }: ReconcileScope,
@@ -53,8 +53,7 @@ export async function rejectionsOf(
     const { id, by, at } = found;
     rejections.push({ id: `${connection}.${id}`, by, at: isoTime(at), ...changed });
   };
-  // A decision does not tell whether its rejections still stand, so the newest one that rejected any change of the resource is
-  // named.
+  // A decision does not tell whether its rejections still count, so the newest rejection of any change of the resource is named.
   if (own) add((item) => item.ref === ref, { ref, group: null });
   const user = parseRef(ref).id;
   for (const group of groups)
@@ -77,7 +76,7 @@ const newest = (
   isMeant: (item: Destruction) => boolean,
 ): Decision | undefined => decisions.find(({ items }) => items.some(isMeant));
 
-/** Returns the first approvals that cover a held or rejected change of the resource and still need the approval of a second person. */
+/** Returns the first approvals that cover a held or rejected change of the resource and still wait for a second person. */
 export async function firstApprovalsOf(
   { connection, outbox, target }: ReconcileScope,
   { ref }: FoundResource,

@@ -7,7 +7,7 @@ import type { AttributeState, MembershipState } from './explanation.ts';
 export const isLetter = ({ blockedSince, mark }: ResourceStatus): boolean => blockedSince !== null && !mark;
 
 /**
- * Returns whether the resource is a dead letter of which nothing is left to be written.
+ * Returns whether the resource is a dead letter with nothing left to be written.
  * @param found.isAsDesired whether the platform was read, and nothing differs there
  */
 export function isLetterDone(

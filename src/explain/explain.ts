@@ -43,9 +43,8 @@ const LOG_MS = 10_000;
 
 interface ExplainOptions {
   /**
-   * Whether the platform is read. By default it is not read if a change or a condition of the resource is known, because each of
-   * these already explains a difference. It is read all the same with a held or rejected change, a dead letter, or a target on
-   * hold.
+   * Whether the platform is read. By default it is not read if a pending change or a condition of the resource already explains a
+   * difference. It is read all the same for a held or rejected change, a dead letter, or a target on hold.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */
@@ -122,7 +121,7 @@ async function explainAt(
   const related = await withLeftMemberships(scope, found, status, relatedInRedis, seen?.leftOut);
   const isAsDesired = seen?.isAsDesired ?? false;
   const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
-  // The look (`seen`) is not shown for a dead letter that still differs, because its condition explains its differences already.
+  // For a dead letter that still differs, `seen` is not shown: the condition explains the differences already.
   const look = readPlatform || readsByDefault || isDone ? seen : null;
   const { memberships, members, left } = withoutMade(related, look?.pendingDone ?? [], status);
   // A group waits for no decision about the removal of a member whom it does not have at the platform.
@@ -130,7 +129,7 @@ async function explainAt(
   for (const each of left) waiting.delete(parseRef(each.ref as Ref).id);
   const awaited = { ...status, pendingMemberships: waiting };
   const present = await withPresentCondition(outbox, found.ref, storedLink, awaited);
-  // The decision is taken, or none is needed. The stored exception and alarm are out of date until the next sync.
+  // If no decision is awaited any more, the stored exception and alarm are out of date until the next sync.
   const isDecided =
     storedLink.condition !== undefined &&
     present.condition === undefined &&
@@ -180,7 +179,7 @@ async function explainAt(
     restored: inWords(await ifOpen(lastRestore, scope)),
     ...log,
   };
-  // The refused values are at the platform, so the refusal and the values that were applied before it explain nothing.
+  // With `isDone` the refused values are at the platform: refusal and applied values explain nothing.
   const verdict = toVerdict(
     isDone ? { ...facts, condition: null, deadLetterSince: null, values: [] } : facts,
   );

@@ -62,9 +62,9 @@ export interface MembershipState {
   /** Ref and name of the other resource. */
   ref: string;
   name: string;
-  /** `toRemove`: also a removal that a decision or a protection keeps from being written. `notForTarget`: no sync writes it. */
+  /** `toRemove`: also a kept removal, and one that waits for a decision. `notForTarget`: no sync writes the membership. */
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
-  /** Why the membership waits or is not written, or by whom it was made; undefined: applied, or written next. */
+  /** Why the membership waits or is not written, or who made it; undefined: applied, or written next. */
   because?: string;
   /** CamelCase reason that stops the membership, such as `Held`; undefined: nothing does, or the sync is retried. */
   condition?: string;
@@ -123,9 +123,9 @@ export interface Explanation {
     waitsForName: boolean;
   };
   /**
-   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that the resource
-   * can be compared. Null: the platform was not read, because nothing is linked, the settings leave the group out, a change or a
-   * condition is known already, or the caller decided so. Held and rejected changes do not count as differences here.
+   * Result of reading the platform for this explanation. `unread`: no answer in time, or none that can be compared. Null: the
+   * platform was not read, because nothing is linked, the settings leave the group out, a change or a condition is known already,
+   * or the caller decided so. Held and rejected changes do not count as differences here.
    */
   platform: {
     /** Time of the read. */
@@ -134,11 +134,13 @@ export interface Explanation {
     /** Failure of the last failed read, if the state is `unread`; null: no read failed, such as when the time ended first. */
     why: string | null;
     /**
-     * Differences that a run would write, or for which it would ask the guard, and conflicts, which a person resolves; none of a
-     * protected person, whom no run compares.
+     * Differences that a run would write or ask the guard about, and conflicts, which a person resolves. Empty for a protected
+     * person, whom no run compares.
      */
     differences: PlatformDifference[];
-    /** Groups of a person, or members of a group, that the bridge does not manage now and that stay; all groups of a protected person. */
+    /**
+     * Groups of a person, or members of a group, that the bridge does not manage and that stay; of a protected person all groups.
+     */
     addedByOthers: string[];
     /** Groups of a person that groups.include or groups.exclude leave out: the memberships there stay as they are. */
     leftOutGroups: string[];
@@ -152,11 +154,11 @@ export interface Explanation {
     done: number;
     /** Number of differences that the guard would hold if a run wrote them now. */
     toBeHeld: number;
-    /** Whether a truth value or list of the person differs, and a run reads those of a part of the people only. */
+    /** Whether a truth value or list of the person differs; a run reads these of a part of the people only. */
     readInTurn: boolean;
     /**
-     * Number of groups of a person, or of pending, held and rejected removals of members of a group, that were not compared, because
-     * they are too many for one look or could not be read.
+     * Number of groups of a person, or of removals from a group (pending, held, rejected), that were not compared: too many for one
+     * look, or not readable.
      */
     notCompared: number;
     /** Whether the platform no longer has the linked account of a person. If no account is wanted, this is no difference. */
@@ -200,11 +202,11 @@ export interface Explanation {
     /** Number of members at the source. */
     desired: number;
     /**
-     * Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. Not all members of
-     * a large group are looked up for this.
+     * Number of desired members whose memberships are not written: protected, or out of scope. Of a large group not all are looked
+     * up.
      */
     leftAlone: number;
-    /** Desired members whom the policy `create-only` leaves out, because the group was complete before they joined it. */
+    /** Number of desired members who joined a complete group, so that the policy `create-only` leaves them out. */
     leftOutByPolicy: number;
     /** Numbers of memberships that the platform still has to gain or to lose. */
     toAdd: number;
@@ -226,18 +228,18 @@ export interface Explanation {
     /** End of an approval. */
     until?: string;
   }[];
-  /** Id (`<connection>.<list>`) of the newest approval, which holds changes of the resource or its memberships; null: it holds none. */
+  /** Id (`<connection>.<list>`) of the newest approval; null: it holds no change of the resource or its memberships. */
   approval: string | null;
   /**
-   * Sentence: the approval of these changes has expired, and when the guard judges them anew. Null: nothing waits, or an operator
-   * can decide a part of it.
+   * Sentence about the expired approval of these changes and their next judgement by the guard. Null: none waits, or an operator
+   * can decide some.
    */
   approvalExpired: string | null;
   /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */
   rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];
   /**
-   * First approvals, each by one person, that cover held or rejected changes of the resource and wait for a second person; `total`: number of
-   * all changes of the first approval.
+   * First approvals, each by one person, that cover held or rejected changes of the resource and wait for a second person; `total`:
+   * number of its changes.
    */
   firstApprovals: { id: string; by: string; at: string; total: number }[];
   /** Names of values with suspected drift. */
@@ -255,7 +257,7 @@ export interface Explanation {
     status: number;
     /** Methods that are answered with 401 while the key is accepted for other calls; null: there are none. */
     only: string[] | null;
-    /** Whether the refused key is another one than that of the settings which were read. */
+    /** Whether the refused key is another than the one in the settings of this process. */
     ofOtherKey: boolean;
   } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */

@@ -15,8 +15,8 @@ const HELD_WORDS = {
 };
 
 /**
- * Returns a sentence about a former record of the person: by its link it still has the account of this name, and the guard holds a
- * change of it. Undefined: there is none. The platform is not read.
+ * Returns a sentence about a former record of the person that is linked to the account of this name and of which the guard holds a
+ * change; undefined: there is none. The platform is not read.
  * @param name userName of the person at the target
  */
 export async function formerRecordText(
@@ -24,7 +24,7 @@ export async function formerRecordText(
   { kind, id, record }: FoundResource,
   name: string,
 ): Promise<string | undefined> {
-  // Only a person whose record is stored can have a former record. It is looked for among the resources of the held changes.
+  // Only a person with a stored record can have a former one, which is searched among the resources of the held changes.
   const list = kind === 'User' && record ? await outbox.guardStore.open() : undefined;
   if (!list) return undefined;
   for await (const page of outbox.guardStore.pages(list)) {
@@ -60,8 +60,7 @@ export async function formerRecordText(
 
 /**
  * Returns a sentence about an account that the pending sync of a person without account may take over; undefined: no sync is to
- * come. Nothing stored leads from the person to a former record without held changes, so only a look at the platform tells whether
- * there is one.
+ * come. Redis does not lead from the person to a former record without held changes; only the platform shows its account.
  */
 export const takeoverText = ({
   kind,

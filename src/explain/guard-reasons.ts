@@ -56,12 +56,12 @@ export function approvalReason({
   kind,
   memberships,
 }: ExplainedFacts): string | undefined {
-  // Changes whose approval expired are told only where a person can decide none of the others.
+  // Changes with an expired approval are named only if a person can decide none of the others.
   const told = approvalExpired === null ? 'held' : 'expired';
   const held = memberships.filter(
     (each) => each.condition === 'Held' && (each.isExpired === true) === (told === 'expired'),
   );
-  // Of the removals from a group, only that of a member whose deactivation is held has the condition `Held` (members-of-group.ts).
+  // In a group, a removal has the condition `Held` only if the deactivation of the member is held (members-of-group.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
   // A deleted group and a new one may have the same name, so their refs tell them apart.
@@ -95,7 +95,7 @@ export function approvalReason({
       : []),
     ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
   ];
-  // The held changes are done at the platform, which other sentences tell.
+  // Other sentences tell that the held changes are already made.
   if (parts.length === 0) return undefined;
   if (approvalExpired !== null)
     return `${approval === null ? 'A former approval held' : `The approval ${approval} holds`} ${parts.join(' and ')}. ${approvalExpired}`;
@@ -122,10 +122,10 @@ export function deletionReason({ guard, inScope, policy, stored }: ExplainedFact
  */
 export function waitingReason({ guard, inScope, memberships, values }: ExplainedFacts): string | undefined {
   const closing = guard.find(({ kind, state }) => kind === 'deactivate' && state !== 'approved');
-  // Out of scope, the account gets no values and memberships that could wait.
+  // A person out of scope gets no values and memberships that could wait.
   if (!inScope || !closing) return undefined;
   const differing = values.filter(({ name, state }) => state === 'differs' && name.startsWith('attributes.'));
-  // A membership with a condition waits for that, not for the deactivation.
+  // A membership with a condition does not wait for the deactivation.
   const joined = memberships
     .filter(({ state, condition }) => state === 'toAdd' && condition === undefined)
     .map(({ name }) => membershipIn(name));
@@ -181,15 +181,15 @@ export function noLongerWanted({
 }
 
 /**
- * Returns by whom held or rejected changes of a person were made at the platform. After a restore, the bridge does not know its writes
- * since the backup. Not used for members of a group, because the bridge may never have added a member whom it does not find there.
+ * Returns who made held or rejected changes of a person at the platform. After a restore, the bridge does not know its writes since
+ * the backup. Not used for members of a group: the bridge may never have added a member who is missing there.
  */
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';
 
 /**
  * Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited.
- * A group with other members that are still to be added or removed is not as the source wants it.
+ * False for a group with other members that are still to be added or removed.
  */
 export function isDoneByHand({ kind, memberships, platform, guard }: ExplainedFacts): boolean {
   const undone = guard.filter(({ state }) => state !== 'approved').length;

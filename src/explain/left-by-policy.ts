@@ -1,5 +1,5 @@
-// Tells the memberships that the source wants and that the policy `create-only` leaves out: the bridge had written the group with
-// all its members before the person joined it, so the platform does not have the membership and no sync adds it.
+// Finds the memberships that the source wants and the policy `create-only` leaves out: the person joined after the bridge had
+// completed the group, so the platform lacks the membership and no sync adds it.
 import type { FoundResource } from '../ops/find.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -32,8 +32,8 @@ export async function withLeftMemberships<
   if (target.policy.policy !== 'create-only') return related;
   const { memberships, members } = related;
   if (kind === 'User') {
-    // A membership without a pending change is shown as `applied`, although it may never have been sent; so it is looked up. One in
-    // a group under its former name is shown as `toAdd`, and has no pending change either.
+    // A membership without a pending change is looked up: it is shown as `applied` (in a group under its former name as `toAdd`),
+    // although it may never have been sent.
     const groups = memberships.filter((each) => each.state === 'applied' || isUnderFormerName(each));
     const ids = groups.map(({ ref }) => parseRef(ref as Ref).id);
     const left = new Set<string>(

@@ -26,14 +26,14 @@ import {
 /** Largest number of pending members that are described. */
 export const SHOWN_MEMBERS = 100;
 /**
- * Largest number of users whose links are read to see whether the bridge leaves them out of the group (of the pending and of the
- * desired members each), and of unresolved member values that are looked up as groups.
+ * Largest number of pending members, and of desired ones, whose links are read to see whether the bridge leaves them out of the
+ * group; also of unresolved member values that are looked up as groups.
  */
 const MOST_READ = 1000;
 
 /**
  * Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. A group that the settings leave out has no
- * pending ones: its next sync ends their signs without a write.
+ * pending ones: its next sync drops them without a write.
  */
 export async function membershipsOfGroup(
   scope: ReconcileScope,
@@ -60,7 +60,7 @@ export async function membershipsOfGroup(
     const ref = refOf('User', user);
     return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
   };
-  // The membership of a user who lost the account has no sign until there is a new account. It is still to be added.
+  // The membership of a user whose account is gone has no sign before a new account, but is still to be added.
   const withoutAccount = users.filter((user) => {
     const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
     return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
@@ -96,7 +96,7 @@ export async function membershipsOfGroup(
   const additions = signs.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);
   const members = {
     desired: users.length,
-    // left-by-policy.ts counts these.
+    // Set by left-by-policy.ts.
     leftOutByPolicy: 0,
     leftAlone: users.filter((user) => observed.has(refOf('User', user)) && outsideOf(user)).length,
     toAdd: additions.filter(([user]) => !observed.has(refOf('User', user)) || !outsideOf(user)).length,

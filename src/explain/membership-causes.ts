@@ -57,27 +57,27 @@ export function movingOf(
   return { because, condition: 'Refused' };
 }
 
-/** The cause of a removal that is written with the deactivation of the account, which the approval lists alone. */
+/** The cause of a removal that is written with the deactivation; the approval lists only the deactivation. */
 export const FOLLOWING = {
   because: 'leaves with the account, whose deactivation the guard holds',
   condition: 'Held',
 } as const;
 
-/** The cause of a removal that is kept with the account of a person who was deleted at the source. */
+/** The cause of a removal that is kept because the deactivation of a deleted person was rejected. */
 export const KEPT_WITH_ACCOUNT = {
   because: 'stays with the account, whose deactivation a person rejected',
   condition: 'Rejected',
 } as const;
 
-/** Causes of a removal in the state of the member's account; the other states stop no removal. */
+/** Decision about the member's account → cause that stops the removal; others stop none. */
 export const WITH_ACCOUNT: Partial<Record<MemberDecision, typeof FOLLOWING | typeof KEPT_WITH_ACCOUNT>> = {
   follows: FOLLOWING,
   rejected: KEPT_WITH_ACCOUNT,
 };
 
 /**
- * Returns the link of a group, empty if its condition is a decision, which may be about another member. A group that waits behind
- * the held change of another resource keeps its condition: all its memberships wait.
+ * Returns the link of a group; an empty one if the condition is a decision, which may be about another member. A group behind the
+ * held change of another resource keeps its condition: all its memberships wait.
  */
 const withoutDecision = (group: Link): Link =>
   /^(Held|Rejected)$/.test(group.condition?.reason ?? '') && !wasBehindHold(group) ? {} : group;

@@ -85,29 +85,29 @@ export async function membershipsOfUser(
     if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, mark !== null)) return [];
     if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
       return { ...other, ...removalState(facts, settings) };
-    // Checked behind the removals, because a removal is written for a user out of scope too.
+    // Checked after the removals, because a removal is written for a user out of scope too.
     if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
     return { ...other, ...wantedState(facts, wanted, target.policy.policy, settings) };
   });
 }
 
 /**
- * Returns whether the removal is left out: the group has no link, so no member to remove, and either the source deleted the group,
- * or it waits behind a held change and the user has no mark.
+ * Returns whether the removal is left out: the group has no link, so no member to remove; and the source deleted it, or it waits
+ * behind a held change and the user has no mark.
  */
 const hasNothingToRemove = ({ link, name }: GroupFacts, isMarked: boolean): boolean =>
   link.id === undefined && (name === undefined || (!isMarked && wasBehindHold(link)));
 
 /**
  * Returns the state of a membership that the user is to lose. Of several causes the first is named: the decision about the removal,
- * that about the account, that about the deletion of the group, and the cause that stops the sync of the group.
+ * about the account, about the deletion of the group, then the cause that stops the sync of the group.
  */
 function removalState(facts: GroupFacts, settings: string): State {
   const { account, deletion, link, removal: own, sign } = facts;
   const kept = account === 'rejected' ? KEPT_WITH_ACCOUNT : undefined;
   const decided = (own && withNote(REMOVAL[own], link, settings)) ?? kept;
   if (sign === MEMBERSHIP_SIGN.keptRemoval) return { state: 'toRemove', ...(decided ?? PROTECTED) };
-  // Without the condition `Held`: the user's own deactivation has it, and the approval does not list this removal.
+  // Without the condition `Held`, because the approval lists the user's deactivation and not this removal.
   const following = account === 'follows' ? { because: FOLLOWING.because } : undefined;
   const deleted = deletion && DELETION[deletion];
   return { state: 'toRemove', ...(decided ?? following ?? deleted ?? causeOfGroup(link, settings)) };

@@ -86,7 +86,7 @@ function storedLinkText({ link, platform, values, timeline, condition, restored 
   const { platformId, account, origin, active, lastWrite, departed } = link;
   // The values of a present resource contain `active` already.
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
-  // Without a read or a write since the restore, `active` is that of the backup, and the account may have changed in between.
+  // Without a read or a write since the restore, `active` comes from the backup, and the account may have changed.
   const isAsOfBackup = !platform && !(lastWrite && restored && lastWrite > restored.at);
   const ofBackup = restored && isAsOfBackup ? ` in ${restored.backup}` : '';
   // An applied change in the timeline tells the time of the last write.
@@ -116,10 +116,7 @@ function lookText({ kind, platform, leftByHand, restored, fleet }: Explanation):
   return `, read now: ${platform.accountGone ? 'it does not exist any more' : leftText(platform)}`;
 }
 
-/**
- * Returns how the account or group differs from what the bridge last wrote: by the number of differences that the policy leaves, or
- * not at all.
- */
+/** Returns in words that the account or group is as last written, or how many differences the policy leaves. */
 const leftText = (platform: NonNullable<Explanation['platform']>): string =>
   platform.leftDifferences
     ? `${counted(platform.leftDifferences, 'difference')} left by the policy`
@@ -162,7 +159,7 @@ const membershipLines = (
     return `${MEMBERSHIP_SIGNS[state]} ${name}${isCauseLeftOut ? '' : ` (${isRepeated ? 'as above' : because})`}`;
   });
 
-/** An explanation describes only the first pending members of a group, and counts all. */
+/** Returns how many pending members of a group are counted, but not described. */
 function hiddenMembersOf({ members, memberships }: Explanation): number {
   const described = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove').length;
   return members ? Math.max(0, members.toAdd + members.toRemove - described) : 0;

@@ -36,7 +36,7 @@ export function pendingReasons(facts: ExplainedFacts, summary: string): (string 
 
 /**
  * Returns the breaker or refused key that stops the next call of a pending resource; null: none does. A resource without account or
- * group is looked for and made first (GET, POST), so 401 for other methods alone does not stop it.
+ * group needs GET and POST first, so a 401 for other methods alone does not stop it.
  */
 export function stoppingBreaker({ breaker, link }: ExplainedFacts): ExplainedFacts['breaker'] {
   const isOfOthers =
@@ -83,7 +83,7 @@ function waitingFor(facts: ExplainedFacts): string {
   const removals = memberships
     .filter(({ state, condition }) => state === 'toRemove' && condition !== 'Rejected')
     .map(({ name }) => name);
-  // The sync of a person with an account waits for the removals from groups; a group waits for none of its members.
+  // The sync of a person with an account waits for removals from groups; the sync of a group waits for none.
   const waits =
     facts.kind === 'User' && removals.length > 0 && link.platformId !== null
       ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`

@@ -43,7 +43,7 @@ interface PlatformLook {
   values: AttributeState[];
   /**
    * Pending, held and rejected changes of memberships that the platform has already: for a person the groups, for a group the
-   * members. For a person also groups that have the desired name at the platform, although their link has another name.
+   * members. For a person also groups with the desired name at the platform and another name in the link.
    */
   pendingDone: readonly Ref[];
   /**
@@ -119,7 +119,7 @@ export async function lookAtPlatform(
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
     const known = await withNames(scope, await withoutUnwritten(scope, compared.entries));
     const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);
-    // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
+    // `done`: held or rejected changes that somebody has already made at the platform.
     const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
     const removedMembers = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
@@ -147,8 +147,8 @@ export async function lookAtPlatform(
     const observed = isPerson
       ? withObserved(values, account, scope.target.mapping)
       : withObservedName(values, ofResource);
-    // A protected account has no entries, because no run changes it, so its values are compared here. Only for such an account
-    // `groupsLeftAlone` is set.
+    // Only for a protected account `groupsLeftAlone` is set. It has no entries, because no run changes it, so its values are
+    // compared here.
     const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
     return {
       platform: {
@@ -195,11 +195,11 @@ export async function lookAtPlatform(
  */
 function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolean {
   const isPerson = ref.startsWith('User:');
-  // A pending new name of a group is no difference of the person: the memberships tell it (memberships.ts).
+  // A pending new name of a group is no difference of the person: the memberships tell it (memberships-of-user.ts).
   const isOnItsWay = (entry: PlanEntry): boolean =>
     isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
-  // In a look at a group: an entry about the account of a member, or about a definition for its values. It is no difference of the
-  // group; the entry of the membership tells an account that is gone.
+  // For a group: an entry about the account of a member, or about a definition for its values, is no difference of the group. The
+  // entry of the membership tells that an account is gone.
   const isOfMember = ({ kind, action }: PlanEntry): boolean =>
     !isPerson && (kind === 'User' || action === 'defineAttribute');
   // The person is wanted and the account is gone: a run makes or links another one (NEWLY_LINKED), or a conflict prevents that.
@@ -208,15 +208,15 @@ function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolea
     kind === 'User' &&
     attribute === undefined &&
     (action === 'conflict' || NEWLY_LINKED.has(action));
-  // The sync of a member whose account is made anew adds the member to other groups too; the sync of a person also renames the
-  // account of another person that has the userName.
+  // A sync that makes the account of a member anew adds the member to other groups too; the sync of a person also renames the
+  // account of another person who has the userName.
   const isOfOther = (entry: PlanEntry): boolean =>
     entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
   // A group of the person is gone, and no run makes or links another one.
   const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
     isPerson && action === 'conflict' && kind === 'Group';
-  // A conflict of one attribute concerns the person. A group is concerned only by a conflict of a member's whole account, without
-  // which there is no membership.
+  // A conflict of an attribute concerns the person only. A conflict of a member's whole account concerns the group too: there is no
+  // membership without account.
   return (entry) =>
     (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
     isUnmade(entry) ||

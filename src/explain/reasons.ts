@@ -57,7 +57,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
         ]),
     ...pendingReasons(facts, summary),
     failingReason(facts, summary),
-    // Numbers follow the advice, because a page that is short of room leaves out the last reasons.
+    // Numbers follow the advice, because a short page leaves out the last reasons.
     ...(isDone || isToldByCondition(facts) ? [] : guardReasons(facts)),
     approvalEndReason(facts),
     membershipReason(facts),
@@ -86,10 +86,7 @@ function notComparedReason({ kind, platform }: ExplainedFacts): string | undefin
   return platform?.notCompared ? `${notComparedText(kind, platform.notCompared)}.` : undefined;
 }
 
-/**
- * By the reason of an exception, the write that no run makes. Other changes of a resource with a held or rejected change may be
- * written.
- */
+/** Reason of an exception → the write that no run makes. With a held or rejected change, other changes may be written. */
 const NO_RUN: Record<ExceptionReason, string> = {
   Rejected:
     'no run writes the rejected change before the rejection is withdrawn or the source takes the change back',

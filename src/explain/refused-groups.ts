@@ -1,4 +1,4 @@
-// Formats what an operator does about groups of a person that the platform refused, whose memberships are not written until then.
+// Formats what an operator does about a person's groups that the platform refused: until then their memberships are not written.
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { MembershipState } from './explanation.ts';

@@ -4,8 +4,8 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { mayBeActive } from '../sync/user/account-state.ts';
 
 /**
- * Returns a sentence for each removed target at which the resource is linked, unless it is linked to the same account or group under
- * a new name of the target. Reads the links only, not the platform.
+ * Returns a sentence for each removed target at which the resource is linked; not if the target has a new name and the same account
+ * or group is linked there. Reads the links only, not the platform.
  */
 export async function removedTargetReasons(
   { connection, links, formerTargets, isLinkedAnew }: ReconcileScope,

@@ -119,7 +119,7 @@ function page(
     whole.lines.length <= room.page / 2 || whole.lines.length + titles + rowCount + 1 <= room.page;
   const cut = (reasons: number) =>
     topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room, reasons } });
-  // The reasons have the advice, so they take lines of the lists: the timeline is cut before the reasons are.
+  // The reasons contain the advice, so the lists are cut before the reasons.
   const least = sections.reduce((sum, section) => sum + Math.min(linesOf(section), LEAST_ROWS), 0);
   // Without a reason in full, one line of the top counts the reasons.
   const left = room.page - titles - 1 - least - (cut(0).lines.length - 1);
@@ -209,7 +209,7 @@ const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);
 
 const fits = (row: string): boolean => toLine(row) === `  ${row}`;
 
-/** Divides `lines` between lists of the given lengths, one line in turn. A short list gets its length, the others share the rest. */
+/** Divides `lines` between lists of the given lengths, one line in turn. A short list gets its length, others share the rest. */
 function sharesOf(lengths: number[], lines: number): number[] {
   const shares = lengths.map(() => 0);
   let left = lines;

@@ -33,7 +33,7 @@ export function storedOf({ record }: FoundResource): Explanation['stored'] {
   };
 }
 
-/** Returns the breaker and the pause of the target; null for one that changes do not wait for. */
+/** Returns the breaker and the pause of the target; null for each that delays no change. */
 export function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
   // Status 0: no answer. `since` is set while the breaker is open or the key is refused; else it is not shown.
   const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
@@ -58,8 +58,8 @@ export const linkOf = (link: Link): Explanation['link'] => ({
 });
 
 /**
- * Returns the condition of the link with advice; null: the link has no condition. For a person who was protected as the owner of the
- * platform key, the owner is read at the platform.
+ * Returns the condition of the link with advice; null: the link has none. For a person who was protected as owner of the platform
+ * key, the owner is read at the platform.
  */
 export async function conditionOf(
   scope: ReconcileScope,
@@ -99,8 +99,8 @@ export async function conditionOf(
 }
 
 /**
- * Returns a sentence about the refusal of the last sync of a resource with a mark at a target on hold: no sync tells before the
- * release whether the refusal still holds. Undefined: there was no refusal, or the condition of the explanation tells it.
+ * Returns a sentence about the refused last sync of a marked resource: while the target is on hold, no sync shows whether the
+ * platform still refuses. Undefined: not refused, or `present` tells it.
  * @param present the link as `withPresentCondition` returns it
  * @param settings print of the present settings
  */

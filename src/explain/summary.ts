@@ -130,7 +130,7 @@ function onItsWaySummary(facts: ExplainedFacts): string {
     return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
   if (mark && condition?.reason === 'NameTaken')
     return `A change of ${name}, accepted ${mark.since}, waits since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
-  // Here the breaker is a refused key that stops other changes only; the reasons name it.
+  // This breaker is a refused key that stops other changes only; the reasons name it.
   if (mark && !condition && facts.breaker !== null && facts.link.waitsForName)
     return `A change of ${name}, accepted ${mark.since}, waits for its name. ${nameText(facts)}. It is tried again.`;
   // Values of a person wait until the person is removed from a group, which may fail.
@@ -150,15 +150,15 @@ function bringsIt(facts: ExplainedFacts): string {
   if (platform?.accountGone && policy.policy === 'create-only')
     return 'the policy create-only makes no account anew';
   if (hold) return `nothing is written there while ${target} is on hold`;
-  // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
+  // The words name no certain run: with `reconcile.onDrift: report` the schedule writes nothing.
   const reconcile = platform?.readInTurn
     ? 'a reconcile that repairs, as soon as it reads the truth values and lists of this person (with --full at once)'
     : 'the next reconcile that repairs';
   const sync = `scim-bridge sync ${ref}`;
   const run = platform?.readInTurn ? `${sync} at once, or ${reconcile}` : `${reconcile}, or ${sync}`;
   const except = exceptText(facts);
-  // The guard would hold some of the differences of a run, or all of them. The sync of a person asks the guard for each group
-  // alone, so a part of them may fit into its limit.
+  // The guard would hold some differences of a run, or all. The sync of a person asks the guard for each group alone, so some may
+  // stay within its limit.
   const asking = kind === 'User' && toBeHeld > 1 ? reconcile : `${run},`;
   if (toBeHeld > 0 && toBeHeld === differences.length)
     return `${asking} asks the guard, which will hold it: a person has to approve it then`;
@@ -167,7 +167,7 @@ function bringsIt(facts: ExplainedFacts): string {
   const isAllUnmappable = differing.length > 0 && differing.every(({ state }) => state === 'unmappable');
   if (isAllUnmappable && differences.length === 0 && condition?.reason !== 'Rejected')
     return 'no run brings it before the rule or the value is corrected';
-  // A reconcile asks the guard for all changes of the target together, which may exceed a limit that these alone keep.
+  // A reconcile asks the guard for all changes of the target, which may exceed a limit that these alone do not.
   const isAsked = differences.some(({ action }) => DESTRUCTIVE.has(action));
   const unlessHeld = isAsked ? ', unless the guard holds it with other changes of the run' : '';
   return `${run}, brings it${except}${unlessHeld}`;

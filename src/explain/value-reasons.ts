@@ -16,9 +16,8 @@ export function valueReasons(
 ): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
-  // Not counted: values that the platform was seen to have as desired. Without an account nothing is counted, because the summary
-  // tells that, and out of scope no value is wanted. The only value of a group is its name: the condition of a dead letter tells
-  // why it is not written.
+  // Not counted: values that were seen as desired at the platform; all values without an account, which the summary tells, or out
+  // of scope; and the name of a group that is a dead letter, whose condition tells why it is not written.
   const isTold = kind === 'Group' && deadLetterSince !== null;
   const isCounted = ({ state, desired, observed }: AttributeState): boolean =>
     state === 'differs' && (observed === undefined || !sameValue(observed, desired));

@@ -34,7 +34,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
   // A pending change does not move while the target is on hold, has a new address or fails, or no worker runs.
   if (mark && (stopped ?? stoppingBreaker(facts))) return 'stopped';
-  // The marked change waits for the removal of the person from a refused group, which no sync writes before somebody acts.
+  // The marked change waits for the removal from a refused group, which no sync writes before somebody acts.
   if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
@@ -58,7 +58,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // Memberships that no condition stops are written by the syncs of groups.
   const isStopped = waiting.some((each) => each.condition === undefined) && (stopped ?? breaker);
   if (isStopped) return 'stopped';
-  // A group's own sync writes its members, so one that no condition stops is on its way.
+  // The sync of a group writes its members, so a member without condition is on its way.
   if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
   return judgeByOthers(waiting);
 }
@@ -71,7 +71,7 @@ const isMadeOnHold = (facts: ExplainedFacts): boolean =>
   facts.platform.leftDifferences === 0 &&
   hasNoPendingMembership(facts);
 
-/** Returns whether the pending sync writes nothing: all was written before, and no reconcile has noted what others changed since. */
+/** Returns whether the pending sync writes nothing: all was written before, and no reconcile noted later changes of others. */
 const isChangedByOthersAlone = (facts: ExplainedFacts): boolean =>
   facts.condition === null &&
   facts.inScope === true &&
@@ -83,11 +83,11 @@ const isChangedByOthersAlone = (facts: ExplainedFacts): boolean =>
 const hasNoPendingMembership = ({ memberships }: ExplainedFacts): boolean =>
   memberships.every(({ state }) => state !== 'toAdd' && state !== 'toRemove');
 
-/** Returns whether the guard holds a removal from a group, for which the person's other changes wait. */
+/** Returns whether the guard holds a removal from a group; the person's other changes wait for it. */
 const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
 
-/** Returns whether a group that the person leaves was refused, for which the person's other changes wait. */
+/** Returns whether a group that the person leaves was refused; the person's other changes wait for it. */
 const leavesRefusedGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some((each) => each.state === 'toRemove' && needsPerson(each));
 
