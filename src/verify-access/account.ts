@@ -17,7 +17,7 @@ export interface ExpectedGroup {
   isComplete?: boolean;
   /** A sentence about the refusal of the group's last sync, after which nothing writes a membership; undefined: there is none. */
   refused?: string | undefined;
-  /** A sentence about a change of the group that waits, and with it the membership; undefined: none waits, or not known. */
+  /** A sentence about a waiting change of the group, which the membership waits for; undefined: none, or not known. */
   waiting?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface ActualGroup {
   name: string;
 }
 
-/** `id`: SCIM id. `account`: account id as the link has it, which keys attribute values. */
+/** `id`: SCIM id. `account`: account id in the link, which keys attribute values. */
 type AccountIds = { id: string; account?: string | undefined };
 
 /** The result of reading an account. */
@@ -110,8 +110,8 @@ export async function readAccount(
 }
 
 /**
- * Returns the account id of a SCIM user, which differs from the SCIM id (contract 3.4), by the list of accounts. The account id in
- * the link may be wrong, and would then show the values of another person. Undefined: no account matches, or several do.
+ * Returns the account id of a SCIM user (contract 3.4) by the list of accounts, because a wrong account id in the link would show
+ * the values of another person. Undefined: no account matches, or several do.
  */
 async function accountIdOf(
   client: PlatformClient,

@@ -93,7 +93,7 @@ export function openCalls(
             timeoutMs,
             isPartly: count.sent > 0,
           });
-        // Not a failure of the platform, or the caller does not wait for a report any more.
+        // No failure of the platform, or the caller no longer waits for a report.
         if (!fault || signal.aborted) throw error;
         return undefined;
       }

@@ -122,15 +122,15 @@ function appliedStage(facts: Facts): CheckedStage {
 }
 
 /**
- * Returns why nothing is known of an account at a target that may be another tenant; undefined: it is recognised. `stop` is missing
- * when it was recognised meanwhile.
+ * Returns why nothing is known of an account at a target that may be another tenant; undefined: recognised. Without `stop`, the
+ * target was recognised meanwhile.
  */
 function unreadDetail({ target, unrecognised, stop }: Facts): string | undefined {
   if (!unrecognised) return undefined;
   return `not known: ${unreadText(target, unrecognised)}${stop === undefined ? '' : `: ${stop}`}`;
 }
 
-/** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
+/** Returns words about a closed account, which gives no access even before its deletion. */
 function closedText(facts: Facts, why: string): string {
   const { stop, link, person, reading } = facts;
   const { condition } = link;
@@ -184,7 +184,7 @@ function visibleStage(facts: Facts): CheckedStage {
  */
 function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<CheckedStage, 'ok' | 'detail'> {
   const { entities, query, hasSecret } = visibility;
-  // The query itself proves that the user sees nothing, whatever entities are listed.
+  // The query proves that the user sees nothing, even if entities are listed.
   if (query.kind === 'hidden' || query.kind === 'attributeMissing')
     return { ok: false, detail: `${query.meaning}, in ${place}: ${query.message}` };
   if (entities?.length === 0)

@@ -26,10 +26,7 @@ export type DesiredAccess =
       groups: ExpectedGroup[];
       leaving: LeavingGroup[];
       closing?: GuardState | undefined;
-      /**
-       * Values and groups that the account keeps when it is closed; absent: it keeps none, as the person is out of scope or
-       * deleted.
-       */
+      /** Values and groups that the closed account keeps; absent: none, because the person is out of scope or deleted. */
       desired?: DesiredUser;
     }
   | {
@@ -116,7 +113,7 @@ function waitingGroupText({ ref, text, marked }: ObservedResource, name: string)
 
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
 
-/** State of a removal about which the guard has no item of its own, by the decision about the account. */
+/** Decision about the account → state of a removal that the guard does not list itself. */
 const STATES_WITH_ACCOUNT: Partial<Record<MemberDecision, LeavingGroup['state']>> = {
   rejected: 'withAccount',
   follows: 'withHeldAccount',
@@ -195,7 +192,7 @@ const isUndecided = (closing: GuardState | undefined): boolean => closing === 'h
 
 /** Returns a text about the values and memberships that wait for a held deactivation; undefined: none does. */
 export function waitingText(wanted: DesiredAccess, reading: Reading | undefined): string | undefined {
-  // Only the values of a person in scope are known, and they wait only while the deactivation does.
+  // Only the values of a person in scope are known; they wait as long as the deactivation.
   if (wanted.kind !== 'closed' || !isUndecided(wanted.closing) || !wanted.desired || !reading)
     return undefined;
   const { attributes } = reading.view;
@@ -207,7 +204,7 @@ export function waitingText(wanted: DesiredAccess, reading: Reading | undefined)
   return names.length === 0 ? undefined : waitsText(names);
 }
 
-/** Returns whether an account that must be inactive is so, with every value and group that an inactive account keeps. */
+/** Returns whether an account is inactive, as it must be, with every value and group that it keeps then. */
 export const isInactiveAsDesired = (wanted: DesiredAccess, reading: Reading): boolean =>
   !reading.view.active &&
   wanted.kind === 'closed' &&
@@ -220,7 +217,7 @@ const folded = (names: readonly string[]): string[] => [...new Set(names.map(fol
 
 /**
  * Returns every difference between desired and actual access; empty if there is none. A closed or missing account gives no access,
- * so nothing else of an account that must be closed counts.
+ * so nothing else counts if it must be closed.
  * @param isLinked false: the account was found by name. If it must be closed, only `active` is compared, because the bridge writes
  *   nothing to it
  */

@@ -16,16 +16,16 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
   unlinked?.kind === 'found' ? `; the bridge does not manage this account: ${unlinked.why}` : '';
 
 /**
- * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
- * definitions of attributes with another type, a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
- * or waiting groups, the policy of the target, what stops all writes, and a missing worker. Without a known cause the text names the
- * command that tells more.
+ * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes: the condition of the user,
+ * attribute definitions of another type, a waiting or rejected deactivation, unwritten removals from groups, groups with another
+ * name, refused or waiting groups, the policy of the target, a stop of all writes, a missing worker. Without a known cause the text
+ * names the command that tells more.
  */
 export function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked, stop } = facts;
   if (unlinked?.kind === 'found') return `${unmanagedText(facts)}${stop === undefined ? '' : `; ${stop}`}`;
   const { condition } = link;
-  // A value that cannot be mapped keeps an account from being opened, never from being closed. It may differ at an open account.
+  // A value that cannot be mapped stops the opening of an account, never its closing. At an open account the value may differ.
   const isOpen = reading?.view.active === true;
   const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed' && !isOpen;
   const introduction =
@@ -57,7 +57,7 @@ export function becauseOf(facts: Facts): string {
   ].filter((text) => text !== undefined);
   const ofGroups = [...renaming.map(renamingText), ...unwritten];
   const command = `scim-bridge explain ${facts.person.ref}`;
-  // The state of a group that the person is to be in says nothing about values that are not written.
+  // A cause in a group does not explain why values are not written.
   const isPartlyTold = ofValues.length === 0 && ofGroups.length > 0 && hasWaitingValues(facts);
   const causes = [
     ...ofValues,
@@ -78,8 +78,8 @@ const hasWaitingValues = (facts: Facts): boolean =>
   isChangeWaiting(facts) && facts.differences.some(({ name }) => name !== 'groups');
 
 /**
- * Returns that the policy of the target leaves the difference; undefined: it may be written, because a change waits, the account
- * or a group is not complete, or the policy writes it.
+ * Returns that the policy of the target leaves the difference; undefined: it may still be written (a change waits, the account or a
+ * group is incomplete, or the policy allows it).
  */
 function leftByPolicyText({
   differences,

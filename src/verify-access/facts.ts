@@ -31,8 +31,8 @@ export interface Facts {
   /** The policy of the target: `create-only` and `upsert-only` leave differences. */
   policy: SyncPolicy['policy'];
   /**
-   * Text about what stops all writes to the target (a hold, a new address, or both); undefined: nothing stops them. At a target
-   * that is not recognised it begins with how the calls fail.
+   * Text about a stop of all writes to the target (a hold, a new address, or both); undefined: none. For an unrecognised target it
+   * begins with how the calls fail.
    */
   stop: string | undefined;
   /** Why no account was read: the target may be another tenant; undefined: it is recognised. */

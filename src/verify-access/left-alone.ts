@@ -1,5 +1,5 @@
-// Names the groups and values of an account that the settings leave alone, so that "as desired" is not read as a word about
-// them. Reads Redis, writes nothing.
+// Names the groups and values of an account that the settings leave alone: "as desired" does not include them. Reads Redis, writes
+// nothing.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import { parseLink, type Link } from '../directory/outbox/link.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -26,7 +26,7 @@ export async function leftAloneOf(
   const unmapped = Object.keys(link.attributes ?? {}).filter((name) => types[name] === undefined);
   const values = (names: string[], why: LeftAlone['why']): LeftAlone[] =>
     names
-      // Without a value at the platform nothing stays there.
+      // Only a value that the platform has stays there.
       .filter((name) => !isEmpty(attributes[name]))
       .map((name) => ({ name: `attributes.${name}`, kind: 'attribute', why, actual: attributes[name] }));
   const present = new Set(reading.view.groups.map(fold));

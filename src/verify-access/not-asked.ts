@@ -25,7 +25,7 @@ export function heldBackText(target: string, state: BreakerState): string {
   return `waits for ${target}: ${causeOf(target, state)}${end}`;
 }
 
-/** Returns how the calls to a target fail, and what an operator does about it, without full stop; undefined: they do not fail. */
+/** Returns how the calls to a target fail, with advice for the operator, without full stop; undefined: they do not fail. */
 export function badAnswersText(target: string, state: BreakerState): string | undefined {
   // `since` is set while the breaker is open or the key is refused. Status 0: no answer.
   const { open, since = 0, status = 0 } = state;

@@ -36,8 +36,8 @@ export interface FailedCall {
 }
 
 /**
- * Returns whether the failure shows that the user gets no data by this query. A refused query counts too: it gives no rows to this
- * user either, and its meaning says that the query has to be corrected.
+ * Returns whether the failure shows that the user gets no data by this query. A refused query counts too: it gives no rows, and its
+ * meaning says that the query has to be corrected.
  */
 export const provesAbsence = (kind: FailureKind): boolean =>
   kind === 'hidden' || kind === 'attributeMissing' || kind === 'refused';
@@ -73,10 +73,7 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
   return status === 400 ? 'refused' : 'failed';
 }
 
-/**
- * Returns whether a filter of a policy has no usable value. In that case the message names a filter that is not one of the
- * query's own filters.
- */
+/** Returns whether a filter of a policy has no usable value: the message then names a filter that is not one of the query's own. */
 function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;
   const queryFilters = query?.filters ?? [];

@@ -1,5 +1,5 @@
-// Finds the managed groups that an account is in against the source, and from which the next reconcile would remove it. Reads Redis,
-// writes nothing.
+// Finds the managed groups that an account is in against the source, and from which the next reconcile would remove it. Reads Redis
+// only.
 import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { managedEntries } from '../reconcile/compare/compare-memberships.ts';
@@ -12,8 +12,8 @@ import type { DesiredAccess, LeavingGroup } from './desired-access.ts';
 
 /**
  * Returns the groups that the source does not want, such as those added by hand under `groups.members: authoritative`, with the
- * reason that `explain` gives. No removal is pending yet, so `wanted.leaving` does not have these groups. Returns none for an
- * account that must be closed, because its groups give no access, and for a protected one, because no run removes its memberships.
+ * reason that `explain` gives. No removal is pending yet, so `wanted.leaving` does not have these groups. Empty for an account that
+ * must be closed, because its groups give no access, and for a protected one, because no run removes its memberships.
  * @param reading the account that `link` leads to
  */
 export async function surplusGroups(
@@ -36,7 +36,7 @@ export async function surplusGroups(
     'Group',
     others.map(({ platformId }) => platformId),
   );
-  // The reverse link may be out of date; then no managed group is linked to the group of the platform.
+  // If the reverse link is out of date, no managed group is linked to the platform group.
   const managed = holders.filter(
     (each, index) => each && parseLink(each.text).id === others[index]?.platformId,
   );

@@ -184,7 +184,7 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     isMarked: mark !== null,
     isBehindHeld: mark?.isBehindHeld === true,
     suspectedDrift,
-    // Bad answers are named first: while they last, no linked account is found.
+    // Bad answers come first: while they last, no linked account is found.
     stop:
       [unrecognised && badAnswersText(target.name, breaker), stop].filter(Boolean).join('; ') || undefined,
     unrecognised,

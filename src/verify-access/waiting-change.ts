@@ -1,4 +1,4 @@
-// Decides whether the marked change of a user is still to be written, or nothing of it is left to be written. Pure.
+// Decides whether anything of the marked change of a user is still to be written. Pure.
 import { isAwaitingDecision } from '../directory/outbox/link-condition.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { mayBeActive } from '../sync/user/account-state.ts';
@@ -20,7 +20,7 @@ export function isChangeWaiting(facts: Omit<Facts, 'context' | 'visibility'>): b
   if (isStillOpen) return true;
   // Others closed the account before the decision: only the values that wait with the deactivation are left.
   if (isDecisionMoot(facts)) return waitingText(wanted, reading) !== undefined;
-  // The sync may still delete the account of a leaver, or write again what was refused, or what else differs.
+  // The sync may still delete the account of a leaver, or write a refused change or another difference.
   const wasRefused = link.condition !== undefined;
   return facts.deletesLeavers || wasRefused || !isInactiveAsDesired(wanted, reading);
 }
@@ -41,9 +41,9 @@ function wasWrittenBefore(
 }
 
 /**
- * Returns whether an operator's decision about the closing of an account is needed no more. It is called only when the platform
- * shows the account as closed, or has none. By the link the account is open, so others closed it; after a restore, the bridge
- * itself may have closed it between the backup and the restore.
+ * Returns whether a decision about the closing of an account is awaited, but no longer needed. Called only if the account is closed
+ * or gone at the platform. By the link the account is open, so others closed it; after a restore, the bridge itself may have closed
+ * it between the backup and the restore.
  */
 export const isDecisionMoot = ({ link }: Pick<Facts, 'link'>): boolean =>
   isAwaitingDecision(link.condition) && link.id !== undefined && mayBeActive(link);
