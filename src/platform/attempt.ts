@@ -1,5 +1,5 @@
-// Does what requests and streams have in common: builds path and headers, waits for the request budget, reports
-// the end of the call, and builds the error for a refusal.
+// Implements the common part of requests and streams: builds path and headers, waits for the request budget, reports the end of the
+// call, and builds the error for a refusal.
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../support/sources.ts';
 import {
@@ -50,7 +50,7 @@ export interface AttemptOptions {
 
 /** One call in progress: its address and its report. */
 interface Attempt {
-  /** Context for errors of the call. It does not say whether a write may have been applied (`mayHaveCommitted`). */
+  /** Context for errors of the call, without `mayHaveCommitted`. */
   readonly call: CallContext;
   readonly path: string;
   /** Waits for the request budget and the credential. @throws PlatformAborted after an abort, else an error of a wait */
@@ -138,7 +138,7 @@ export function createAttempt(
 /** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
 const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Returns true for a redirect, and for a 4xx whose body is not the platform's: that is a JSON object (contract 7) or empty. */
+/** Returns true for a redirect, and for a 4xx whose body is neither empty nor a JSON object, unlike the platform's (contract 7). */
 function isFromProxy(status: number, text: string): boolean {
   // The platform redirects no call.
   if (status < 400) return true;

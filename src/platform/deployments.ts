@@ -53,7 +53,7 @@ const ONE = '/api/v1/deployments/{deploymentId}';
 
 const readDeployment: Reader<Deployment> = (body, refuse) => {
   const fields = identified(body, 'deployment', refuse);
-  // Specified is `created_at` (contract 4.1); other records of the platform have `createdAt`.
+  // `created_at` is specified (contract 4.1); other records of the platform have `createdAt`.
   const createdAt = fields.optionalText('created_at') ?? fields.optionalText('createdAt');
   return {
     id: fields.id,

@@ -85,7 +85,7 @@ export class PlatformAborted extends PlatformError {
   }
 }
 
-/** Facts of an answer for PlatformResponse, which explains them. */
+/** Facts of an answer; PlatformResponse explains them. */
 export interface ResponseFacts {
   status: number;
   platformMessage: string;

@@ -17,7 +17,7 @@ export function createPageProof(call: CallContext): {
   accept(page: ListPage<{ id: string }>): void;
   /** Checks only for repeated ids, for lists without a total. @throws IncompleteList */
   noteIds(items: { id: string }[]): void;
-  /** Returns the error, for the caller to throw, of a fault that the two checks above do not find, such as a missing cursor. */
+  /** Returns the error for a fault that the two checks above do not find, such as a missing cursor. */
   fail(reason: string): IncompleteList;
   /** Returns true when as many resources were read as the list has. */
   isComplete(): boolean;
@@ -54,10 +54,10 @@ export function createPageProof(call: CallContext): {
 }
 
 /**
- * Scans a SCIM list by startIndex and yields its pages, the first one even when it is empty. Throws
- * IncompleteList when a page is empty or short before the end, an id is repeated, or `totalResults` changes. The
- * scan misses a resource without an error when, between two pages, one resource is deleted and another created.
- * So before a caller acts on an absence, it reads the resource by id.
+ * Scans a SCIM list by startIndex and yields its pages, the first one even when it is empty. Throws IncompleteList when a page is
+ * empty or short before the end, an id is repeated, or `totalResults` changes. If one resource is deleted and another created
+ * between two pages, the scan may miss a resource without an error. So a caller reads a resource by id before it acts on its
+ * absence.
  */
 export async function* listByIndex<T extends { id: string }>(
   fetchPage: (startIndex: number, options: CallOptions) => Promise<ListPage<T>>,

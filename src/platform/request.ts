@@ -10,7 +10,7 @@ export interface CallOptions {
   correlationId?: string;
   /** Overrides the client's timeout for this call; the wait for the request budget does not count. */
   timeoutMs?: number;
-  /** True: the client's option `gate` lets the call pass without a wait for other calls. */
+  /** True: the client's option `gate` lets the call pass at once. */
   urgent?: boolean;
   /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;

@@ -94,7 +94,7 @@ const readOperations: Reader<ServedOperation[]> = (body, refuse) => {
   );
 };
 
-/** Reads an entry of a list, which its id identifies, or its name where it has no id. */
+/** Reads an entry of a list; an entry without id is identified by its name. */
 const readEntry: Reader<{ id: string; entry: Record<string, unknown> }> = (body, refuse) => {
   const entry = isRecord(body) ? body : {};
   const id = textId(entry['id']) ?? textId(entry['name']);

@@ -20,7 +20,7 @@ interface RestList<T> {
   read: Reader<T>;
   /** Property of `data` that has the list in the specified style; the published style has the list in `items` (contract 4.1). */
   member?: string;
-  /** False for a list that never has a cursor: then the first request is by offset already. Default: true. */
+  /** False for a list without cursor, which is read by offset from the first request on. Default: true. */
   hasCursor?: boolean;
   /** True where a bare array is the whole list (contract 10). */
   allowsArray?: boolean;

@@ -24,7 +24,7 @@ export function createAttributes(send: Send) {
       for await (const each of listRest(send, list, options)) all.push(each);
       return all;
     },
-    /** Not idempotent: after a lost answer list again. 409, or 400 on some tenants, when the name exists. */
+    /** Not idempotent: after a lost answer, list again. 409 (400 on some tenants) if the name exists. */
     create: (body: UserAttributeInput, options?: CallOptions) =>
       call('POST', DEFINITIONS, { body, read: readAttribute }, options),
     /** Changes label, description or default; name and type never change. */
