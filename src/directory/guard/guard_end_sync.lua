@@ -1,5 +1,5 @@
--- Ends a sync for the guard: removes one portion of the held, approved and rejected changes of its resource that the sync did
--- not want any more, because they are written or no longer desired.
+-- Ends a sync for the guard: removes one portion of the held, approved and rejected changes of its resource that the sync did not
+-- want. They are written or no longer desired.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], ref, entries: ['kind subject'] (of lua/guard_items.lua; this sync did not want them),
 --        isGone (the resource is gone at the source and the platform) }

@@ -1,5 +1,5 @@
--- Returns for each member whom a group is to lose whether the removal is decided together with the deactivation of the member's
--- account, so that a leaver needs one decision and not one for each group.
+-- Returns for each member whom a group is to lose whether the removal is decided together with the deactivation of the account. A
+-- leaver then needs one decision, not one for each group.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, users (their ids) }
 -- RETURN {"decisions", [alone | follows | rejected | waits]}: `alone`: no deactivation is pending, or that of an inactive user was

@@ -1,6 +1,6 @@
--- Carries out one portion of the last decision: moves changes from the held or rejected ones to the approved or rejected ones,
--- or, when a rejection is withdrawn, only out of the rejected ones. A removal of a member that was rejected, or that was kept with
--- the account of a deleted user (guard_leavers.lua), is pending again.
+-- Carries out one portion of the last decision: moves held or rejected changes to the approved or rejected ones. The withdrawal of
+-- a rejection only takes changes out of the rejected ones. A removal of a member that was rejected, or that was kept with the
+-- account of a deleted user (guard_leavers.lua), is pending again.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
 -- RETURN {"moved", 1 when more changes are to be moved, else 0}

@@ -12,7 +12,7 @@ local function forget_link(target, ref, platform_id)
   local known_id = link.id or link.mayExist and link.mayExist.id or (link.mayExist or link.tried) and ''
   if known_id ~= platform_id then return false end
   if not link.id and link.tried and not p.leaves then
-    -- The account or group of a later create is to be found first.
+    -- The account or group of the create (`tried`) is to be found.
     link.mayExist = nil
     redis.call('HSET', key('links', target), ref, cjson.encode(link))
     mark(ref, EDIT)

@@ -5,9 +5,8 @@
 -- NEEDS keys (clock, EDIT, key, p), guard_items (drop_item, take_back), heirs (MAY_BE_FREE, wake_heirs), marks (mark_at, requeue)
 -- NEEDS signs (is_unmanaged, KEPT_REMOVAL, TO_ADD, TO_REMOVE), spread (call_with)
 
--- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
--- groups that wait to add the user and the resources that wait for its account. Called after the sign of this removal is cleared or
--- replaced.
+-- Makes the resources due that waited for the removal of a user from a group: the user; if no other removal is pending, also the
+-- groups that wait to add the user, and the heirs of the account. Called after the sign of this removal is cleared or replaced.
 local function end_removal(target, group, user)
   -- The user did not change, so its mark only becomes due (marks.lua).
   requeue(target, 'User:' .. user, EDIT)

@@ -1,6 +1,6 @@
--- Finds out whether Redis came back with less data than a process has seen, and holds the targets if the data is older: syncs and
--- reconcile runs would write a former state, for example open the account of somebody who has left. `dataSeen` has the time of the
--- last call of any process; the caller remembers the reply to its own last call.
+-- Finds out whether Redis came back with less data than a process has seen. Holds the targets if the data is older: syncs and
+-- reconcile runs would write a former state, for example open the account of a leaver. `dataSeen` has the time of the last call of
+-- any process; the caller remembers the reply to its own last call.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { targets, seen (the time that the last call returned, 0: it is the first), mostLostMs (a smaller loss is none), by and
 --        note (of the holds), sequence (that the last call returned) }
