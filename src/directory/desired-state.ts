@@ -53,7 +53,7 @@ export function createDesiredState(
     log?: StreamLimits;
     /** Undefined: no security events. */
     events?: DirectoryOptions['events'];
-    /** Whether two users may not have the same externalId; absent: they may. */
+    /** Whether externalIds of users are unique; absent: they are not. */
     uniqueExternalIds?: boolean;
     /** Returns the names of other connections of a target; absent: there are none. */
     othersOf?: (target: string) => readonly string[];

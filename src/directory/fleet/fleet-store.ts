@@ -62,7 +62,7 @@ export interface FleetProcess extends ProcessFacts {
 export interface FleetView {
   /** Unix milliseconds of Redis. */
   now: number;
-  /** In the order of role and host. */
+  /** Sorted by role and host. */
   processes: (FleetProcess & Announcing)[];
   /** The last beat of each duty, also of processes that are gone. */
   lastBeats: Partial<Record<Duty, Omit<FleetProcess, 'id'>>>;

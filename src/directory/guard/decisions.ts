@@ -40,7 +40,7 @@ export interface DecisionOptions {
   note?: string | undefined;
   /** Which part of the list is decided, in words, for display; absent: all. */
   selection?: string | undefined;
-  /** The caller, where two persons have to approve; absent: one decides. */
+  /** The caller, if two persons have to approve; absent: one is enough. */
   approver?: Approver | undefined;
   /** Id of the first approval that the caller joins, in place of a selection. */
   firstId?: string | undefined;
@@ -60,7 +60,7 @@ export interface DecisionOptions {
 const KEPT = 50;
 /** Number of decided changes that are kept for display. */
 const SHOWN = 200;
-/** Hexadecimal digits of a digest: with 128 bits two different choices do not share one. */
+/** Hexadecimal digits of a digest, 128 bits: different choices have different digests. */
 const DIGEST_LENGTH = 32;
 /** First word of the correlation id of a decision's marks; guard_move.lua compares this word. */
 const REQUEST_KINDS = { approve: 'approval', reject: 'rejection', withdraw: 'withdrawal' } as const;
@@ -97,7 +97,7 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
     const upTo = last === undefined ? (current?.upTo ?? serial) : Number(last);
     const isOfOpenApproval = current?.serial === serial && part === undefined;
     if (isOfOpenApproval && action !== 'withdraw') return { source: 'guardHeld', serial, upTo };
-    // Rejected changes can be approved or withdrawn, and not rejected again.
+    // A rejection can be followed by `approve` or `withdraw`, not `reject`.
     if (action === 'reject') return undefined;
     const numbers = await storedDecisions.rejectionsOf({
       serial,

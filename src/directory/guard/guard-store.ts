@@ -27,7 +27,7 @@ export type GuardState = 'held' | 'expired' | 'rejected';
 
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
-/** Reply of guard_leavers.lua about the removal of one member; its header explains the values. */
+/** Reply about the removal of one member; the header of guard_leavers.lua explains the values. */
 export type MemberDecision = 'alone' | 'follows' | 'rejected' | 'waits';
 
 /** Counts of each kind within the window, and the totals that percentages refer to (guard_counts.lua). */
@@ -43,7 +43,7 @@ type CountsReply = [tag: string, users: number, groups: number, memberships: num
 const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
-/** Changes per script call, because a script blocks Redis. */
+/** Changes per script call: few, as a script blocks Redis. */
 const HOLD_PORTION = 250;
 /** Largest number of changes or users whose states are read together. */
 const LOOK_PORTION = 1000;

@@ -72,7 +72,7 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     return { kinds: toKindCounts(found), total: total(found) };
   }
 
-  /** Returns what is held under the newest approval, also if that has expired; undefined when no change is held under it. */
+  /** Returns the changes that are held under the newest approval, also an expired one; undefined: there are none. */
   async function open(): Promise<HeldChanges | undefined> {
     const [approval, term, ...last] = await Promise.all([
       redis.hgetall(keys.key('guardApproval', target)),
@@ -186,7 +186,7 @@ export const toKindCounts = (counts: readonly number[]): HeldChanges['kinds'] =>
 /** First and last score; scores are whole numbers. */
 type Range = [from: number, to: number];
 
-/** Returns the ranges of scores of a list: for held changes one, after the serial; for rejected ones one a rejection. */
+/** Returns the ranges of scores of a list: of held changes one, after the serial; of rejected ones one each rejection. */
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
   source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 

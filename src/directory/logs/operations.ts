@@ -117,7 +117,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
 
   /**
    * Deletes all results, because they may contain data of a person who is to be forgotten. An operation that is under way may still
-   * store what it read before.
+   * store data read before.
    */
   async function dropResults(): Promise<void> {
     for (const { id } of await all()) await redis.del(resultKey(id));

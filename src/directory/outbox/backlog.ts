@@ -13,7 +13,7 @@ interface LoadCounts {
   startedAt: number | null;
   /** Number of resources that left the backlog since the start and are not in it again, by all processes. */
   done: number;
-  /** How far the load was at moments of the last minute, newest first. */
+  /** Values of `done` at times of the last minute, newest first. */
   samples: { at: number; done: number }[];
 }
 

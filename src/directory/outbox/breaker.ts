@@ -45,7 +45,7 @@ export type Breaker = ReturnType<typeof createBreaker>;
 const LIMIT = 10;
 const FAILURE = 2;
 const REFUSAL = 1;
-/** Interval of probes; it grows while the platform does not answer. */
+/** First and longest interval of probes; without an answer it grows. */
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 2000;
 /** Time after which failures are forgotten; it is longer than the longest backoff between two attempts of a sync. */

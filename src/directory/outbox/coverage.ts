@@ -77,7 +77,7 @@ export interface BriefPortion {
 
 /** Number of the priority `reconcile`, as the scripts take it. */
 const RECONCILE = PRIORITIES.indexOf('reconcile');
-/** Resources per script call, because a script blocks Redis and records may be long. */
+/** Resources per script call: few, as a script blocks Redis and records may be long. */
 const PORTION = 200;
 /** Resources per script call when most records are not read. */
 const IDS_PORTION = 1000;

@@ -35,7 +35,7 @@ export interface HandoverHead {
 }
 
 /**
- * `planned`: noted, and not moved yet. `refused`: the platform refused the move. `left`: the item is in neither place any more.
+ * `planned`: noted, and not moved yet. `refused`: the platform refused the move. `left`: the item is in neither folder now.
  */
 export interface HandedItem {
   type: 'FOLDER' | 'WORKBOOK' | 'REPORT';

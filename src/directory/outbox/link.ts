@@ -9,7 +9,7 @@ export interface TriedCreate {
   core: Record<string, string | boolean | null>;
   /** Unix milliseconds by the clock of the bridge: when it was sent first. */
   since: number;
-  /** When the wait for the last answer ended, or at the latest ends. */
+  /** End of the wait for the last answer, or its latest possible end. */
   until: number;
 }
 
@@ -28,7 +28,7 @@ export interface Link {
    */
   tried?: TriedCreate;
   /**
-   * Set in a link without `id` if an account or group may exist that is this resource's. `id`: its platform id in the link that an
+   * Set in a link without `id` if an account or group of this resource may exist. `id`: its platform id in the link that an
    * operator ordered to forget (lua/forget_link.lua); `core` has its names as they were. Without `id`, a restore may have lost the
    * link (note_may_exist.lua): then `core` has the names at the source, and of a group the displayName before the mapping. Removed
    * when the resource is linked again.

@@ -10,7 +10,7 @@ import type { StoreDeps } from '../redis/scripts.ts';
  */
 export type Unrecognised = 'address' | 'tenant';
 
-/** Returns why a target is not recognised; undefined: it is. A hold of a reconcile counts more: accounts were compared before it. */
+/** Returns why a target is not recognised; undefined: it is. `tenant` goes first: accounts were compared before the hold. */
 export function unrecognisedBy(
   hold: Pick<Hold, 'by'> | null | undefined,
   hasMoved: boolean,
@@ -60,7 +60,7 @@ export function createRecognition(
     if (!isReset) for (const each of others) await forgetOf(each);
   }
 
-  /** Forgets the addresses of a connection. A sync that has begun before ends before its next write. */
+  /** Forgets the addresses of a connection. Its running syncs end before their next write. */
   async function forgetOf(connection: Keyspace): Promise<void> {
     const name = connection.key('tenant', target);
     await redis.multi().del(name).sadd(name, NO_ADDRESS).exec();

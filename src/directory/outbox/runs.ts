@@ -1,5 +1,5 @@
 // Stores what a reconcile run keeps for the next one: its report, the rules that it mapped by, and where reads that are spread over
-// several runs continue. Has the lock of the run too.
+// several runs continue. Also stores its lock.
 import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
 import type { Ref } from '../records.ts';

@@ -44,7 +44,7 @@ type AckOutcome =
        * awaited; empty: it waits for another held change.
        */
       behindHeld?: readonly string[] | undefined;
-      /** None of these removals is held: the syncs of these groups were refused. */
+      /** No removal of `behindHeld` is held: syncs of the groups were refused. */
       isRefused?: boolean | undefined;
     };
 

@@ -21,7 +21,7 @@ const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
   ['order:Group', 'Group'],
 ];
 
-/** Records per script call; the checksum of each whole record is computed. */
+/** Records per script call: few, as the checksum of each one is computed. */
 const RECORDS = 50;
 
 /**

@@ -5,7 +5,7 @@ type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
 
 /**
  * @param send resolves to the replies in the order of the items; its rejection rejects all of them
- * @param most size at which a batch leaves before the turn ends, so that Redis works while the turn goes on
+ * @param most size at which a batch is sent before the turn ends, so that Redis works during the turn
  * @returns a function that sends one item, together with the other items of its turn
  */
 export type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;

@@ -1,4 +1,4 @@
-// Creates a lease that one process of several holds at a time. It expires when its holder is killed.
+// Creates a lease that one process of several holds at a time. The lease of a killed process expires.
 import type { StoreDeps } from './scripts.ts';
 
 export interface ProcessLease {

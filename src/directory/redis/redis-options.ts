@@ -74,7 +74,7 @@ export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {
       ...(password ? { sentinelPassword: password } : {}),
       ...(common.tls ? { sentinelTLS: common.tls, enableTLSForSentinelMode: true } : {}),
       sentinelCommandTimeout: SENTINEL_ANSWER_MS,
-      // Sentinels report a replaced primary, because a hanging primary does not close its connections.
+      // The client learns of a new primary from sentinels: a hanging one does not close connections.
       failoverDetector: true,
       sentinelReconnectStrategy: () => SENTINEL_RETRY_MS,
     },

@@ -39,7 +39,7 @@ const REPLICA_LOSS_GRACE_MS = 10_000;
 export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confirm {
   const { redis, clock } = deps;
   const states = new Map<string, ReplicaState>();
-  // After a reconnect WAIT would answer for another server, so a change of the era fails the confirmation.
+  // After a reconnect WAIT would answer for another server, so a confirmation fails if `era` has changed.
   let era = 0;
   for (const event of ['close', 'ready', '+node', '-node']) {
     redis.on(event, () => {

@@ -97,7 +97,7 @@ export interface StoreFacts {
   /** When the append-only file is written (`appendfsync`); undefined: CONFIG is forbidden. */
   fsync: string | undefined;
   memory: StoreMemory;
-  /** Clock of Redis minus clock of this process in milliseconds, less the uncertainty of the round trip. */
+  /** Clock of Redis minus clock of this process at the middle of the round trip, in milliseconds. */
   skewMs: number;
 }
 

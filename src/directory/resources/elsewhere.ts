@@ -61,7 +61,7 @@ export function createElsewhere(
       if (text === null) continue;
       const { ref } = parseReverseLink(text);
       const link = readableLink((await redis.hget(keys.key('links', target), ref)) ?? '');
-      // The reverse link may be out of date, so the link itself is compared. A damaged link may be of this id.
+      // The reverse link may be out of date, so the link itself is compared. A damaged link may have this id.
       if (link && link.id !== platformId) continue;
       const { core } = link ?? {};
       const name = String(core?.userName ?? core?.displayName ?? ref);

@@ -85,7 +85,7 @@ interface NewUser {
 const MAX_BATCH = 8;
 /** Index families in which several users may have one value. */
 const SHARED = new Set<string>([USER_FAMILY.email, USER_FAMILY.sharedExternalId]);
-/** Index families of userNames: a value has one holder in both of them together. */
+/** Index families of userNames: a value has at most one holder in both together. */
 const NAMES: string[] = [USER_FAMILY.nameAndEmail, USER_FAMILY.name];
 /** Prefix of the reply for a stored user; the user's groups follow as JSON. */
 const STORED = 'stored ';
@@ -126,7 +126,7 @@ export function createUserBatch(
     return users.map(({ id }) => reasons.get(id) ?? stored.shift() ?? '');
   }
 
-  /** A failure of the rest is the failure of its users only: the users before them have their replies. */
+  /** Stores further users of a batch. If this fails, only they fail: the users before have their replies. */
   const storeRest = (users: NewUser[]): Promise<Replies> =>
     storeAll(users).catch((error: unknown) => users.map(() => error as Error));
 
