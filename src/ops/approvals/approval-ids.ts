@@ -44,7 +44,7 @@ export async function readApprovalIds(
     held: toPublicId(open),
     hasExpired,
     expiredFor: async (ref, known) => {
-      // The status takes several reads for each change of the resource.
+      // Spares the status, which takes several reads for each change.
       if (!hasExpired) return undefined;
       const status = known ?? (await resourceStatus(ref));
       // Followers: members whose held deactivation an operator can decide, and with it their removal from this group.

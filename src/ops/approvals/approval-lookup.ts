@@ -28,7 +28,7 @@ export async function findApproval(
   const counts = await firstApprovals.countStillIn(list, first.storedChoice);
   if (counts.total === 0) return undefined;
   const { selection } = first;
-  // `stillRejected` and the counts of the list do not hold for the part.
+  // `stillRejected` and the counts are of the list, not of the part.
   const { stillRejected: _, ...approval } = found.approval;
   return {
     ...found,

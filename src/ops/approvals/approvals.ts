@@ -163,7 +163,7 @@ export async function decideApproval(
     firstId: completed?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
-    // The script stores decision and audit entry together. `firstApproval`: `noted` if this order gives it; else the earlier.
+    // The script stores decision and audit entry together. `firstApproval`: `noted` if this order is it, else the first one.
     act: (count, firstApproval) =>
       state.acts.toArgs([
         firstApproval === 'noted'

@@ -122,7 +122,7 @@ export async function listExceptions(
       const found = await outbox.exceptions({ limit: limit - views.length, offset: skip, reasons });
       if (found.length > 0) skip = 0;
       else if (skip > 0) {
-        // The offset leaves out all exceptions of this target, and the rest of it belongs to the next one.
+        // The offset leaves out all exceptions of this target; its rest is for the next target.
         const { exceptions } = await outbox.backlog();
         skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
       }

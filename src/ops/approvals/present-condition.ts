@@ -36,7 +36,7 @@ export async function withPresentCondition(
   // LastAdministrator says more than Held, which the guard alone would give.
   if (condition.reason === 'LastAdministrator' && isClosingHeld(present)) return link;
   const heldOrRejected = present.guard.flatMap(({ kind, state }) =>
-    // A change whose approval expired is not written either, before the guard judges it anew.
+    // A change whose approval expired counts as held until the guard judges it anew.
     state === 'approved' ? [] : [{ item: { kind }, permission: state === 'expired' ? 'held' : state }],
   );
   const members = isAwaitingDecision(condition)

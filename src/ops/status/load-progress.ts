@@ -98,7 +98,7 @@ function boundOf(
   // Shorter pauses are part of the rate.
   if (pausedUntil - now > WINDOW_MS) return 'pause';
   const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
-  // A command such as reconcile works without a beat, but nothing goes on after it.
+  // Commands such as reconcile do not count as workers: after them nothing goes on.
   if (workers.length === 0) return 'noWorker';
   // While the platform answers every call with a pause, nothing is done, and the marks are due only after the pause.
   if (pausedUntil > now && !loadRate(backlog)) return 'rateLimit';

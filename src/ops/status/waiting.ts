@@ -58,7 +58,7 @@ export async function listWaiting(
         });
       }
       if (found.length >= limit) return found;
-      // An empty page: the offset is past this target; the rest of the offset is skipped in the next one.
+      // An empty page: the offset is past this target, and the next target skips the rest of it.
       skip = page.length > 0 ? 0 : Math.max(0, skip - (await outbox.countWaiting()));
     }
   }

@@ -101,7 +101,7 @@ export function withConflicts(
 export function withNotCompared(end: SyncEnd, kind: FoundResource['kind'], count = 0): SyncEnd {
   if (count === 0 || (end.outcome ?? 'equal') !== 'equal') return end;
   const message = [end.message, notComparedText(kind, count)].filter(Boolean).join('; ');
-  // `waiting` could stay forever: the next sync may compare the same groups again.
+  // Not `waiting`, which may never end: the next sync may compare the same groups.
   return { ...end, message };
 }
 
