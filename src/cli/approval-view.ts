@@ -46,7 +46,7 @@ export function expiryText(expiresAt: string, left: number, endOfHold: string | 
   return `expires ${expiresAt} (in ${leftText(left)}), then ${judgedAnew(endOfHold)}`;
 }
 
-/** Returns a time until an end to the minute: `72 h`, `71 h 58 min`, `12 min`. */
+/** Formats a time that is left, to the minute: `72 h`, `71 h 58 min`, `12 min`. */
 function leftText(ms: number): string {
   const minutes = Math.round(ms / MINUTE_MS);
   if (minutes === 0) return 'less than 1 min';

@@ -77,7 +77,7 @@ async function writeBackup(config: Config, write: (text: string) => Promise<void
   // `fed`: the pairs of connection and target in the settings; `former`: those that were there before.
   return withStore(config, async (states, { knownTargets, fed, formerState }) => {
     const known = (await knownTargets.former(fed)).map(({ connection }) => connection);
-    // Links of a connection that left the settings tell which accounts may still be open.
+    // Former connections too: their links show which accounts may still be open.
     const former = [...new Set(known)].filter((name) => !Object.hasOwn(config.connections, name));
     return backup([...states, ...former.map(formerState)], write, {
       createdAt: Date.now(),

@@ -136,7 +136,7 @@ function openText(
     return 'may be there and active, because a create got no answer';
   if (state === 'active') return isAtRemoved ? 'may be active' : 'is active';
   if (state === 'pending') return 'has pending changes';
-  // The advice is for connections that feed the target.
+  // Only connections that feed the target get advice.
   if (state === 'unread' && unrecognised)
     return `may be active, because ${(isAtRemoved ? unreadText : unrecognisedText)(target, unrecognised)}`;
   if (state === 'unread') return 'may be active, because the platform did not show its state';
