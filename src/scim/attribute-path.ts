@@ -36,7 +36,7 @@ export function resolveAttribute(type: ResourceType, text: string): AttributePat
     if (text[section.urn.length] !== ':') continue;
     return resolveIn(type, section, text.slice(section.urn.length + 1), { isQualified: true });
   }
-  // A name with a URN that no schema has.
+  // No schema has the URN of this name.
   return /^[A-Za-z]/.test(text) && !/\s/.test(text) ? UNKNOWN : MALFORMED;
 }
 
