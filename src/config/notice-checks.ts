@@ -48,7 +48,7 @@ function addressFault(text: string, loopbackAllowed: boolean): string | undefine
   return fault ?? (new URL(text).hash ? 'Remove everything from # on.' : undefined);
 }
 
-/** Returns the fault of a channel's secret. A secret of another type has a fault of the schema. */
+/** Returns the fault of a channel's secret. The schema reports a secret of another type. */
 function secretFault(form: unknown, secret: unknown): string | undefined {
   if (form !== 'webhook')
     return secret === null ? undefined : 'Remove the secret: Slack and Teams check no signature.';
