@@ -29,7 +29,7 @@ export interface MetricSources {
   faults: () => Promise<{ connection: string; faults: number }[]>;
   /** Last check of each hash chain. */
   logChecks: () => Promise<(LogCheck & { connection: string })[]>;
-  /** End of the last sweep, which moves due marks to the queue, by target, Unix milliseconds; empty in a process without workers. */
+  /** End of the last sweep, which moves due marks to the queue, by target, Unix milliseconds; empty without workers. */
   lastSweeps: () => Map<string, number>;
 }
 
@@ -41,7 +41,7 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   const pulse = await sources.pulse();
   metrics.redisUp.set(pulse.up ? 1 : 0);
   metrics.redisRole.reset();
-  // The two roles are named as Redis reports them.
+  // Redis reports a replica as `slave`.
   for (const role of new Set(['master', 'slave', ...(pulse.role ? [pulse.role] : [])])) {
     metrics.redisRole.set({ role }, role === pulse.role ? 1 : 0);
   }
