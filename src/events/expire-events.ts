@@ -26,7 +26,7 @@ export function startExpiry(
   }
 
   return startRounds(clock, async () => {
-    // Unavailability of Redis is logged by its connection; the next round repeats the work.
+    // The Redis client logs that Redis is unavailable; the next round repeats the work.
     for (const feed of feeds) await expireAndLog(feed).catch(() => undefined);
     return EXPIRE_MS;
   });
