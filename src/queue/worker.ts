@@ -107,7 +107,7 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
     try {
       await handler(job, abort.signal);
     } catch (error) {
-      // The mark remains; the relay delivers it again after the lease expires. The connection logs that Redis is away.
+      // The mark remains; the relay delivers it again after the lease expires. The Redis client logs the failure.
       if (isStoreUnavailable(error)) return;
       logger.error({ err: error as Error, target: options.target, ref: job.ref }, 'sync ended unexpectedly');
     }
