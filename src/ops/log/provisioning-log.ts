@@ -64,7 +64,7 @@ const logsOf = (
         .map(([target, { log }]) => ({ ...log, name: `${connection}.${target}`, connection, target })),
     );
 
-/** Returns a sentence for each searched log that had older entries in the span, which were removed by its limits. */
+/** Returns a sentence for each searched log whose limits have removed entries of the selected span of time. */
 export async function removedEntriesTexts(
   states: readonly LogSource[],
   filter: LogFilter = {},

@@ -23,7 +23,7 @@ export type LookAtAccount = (
 /** Time for the calls about one account, milliseconds. */
 const LOOK_MS = 8000;
 
-/** Interval of questions for the whole list. */
+/** Pause between two requests of the list. */
 const ASK_AGAIN_MS = 1000;
 
 interface AccountLookOptions {

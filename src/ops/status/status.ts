@@ -33,7 +33,7 @@ export interface TargetStatus {
   faults: number | null;
   /** The last proof of derived data; null before the first. */
   proof: LastProof | null;
-  /** Number of marked resources, running syncs, and dead letters. */
+  /** Numbers of marked resources, running syncs and dead letters. */
   dirty: number;
   inflight: number;
   blocked: number;
@@ -58,7 +58,7 @@ export interface TargetStatus {
     leftMs: number | null;
   };
   hold: Hold | null;
-  /** Resources that differ from the desired state by a decision; `scim-bridge exceptions` lists them. */
+  /** Resources that differ until a person acts; `scim-bridge exceptions` lists them. */
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until the tenant is recognised there. */
   hasMoved: boolean;

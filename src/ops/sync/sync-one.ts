@@ -95,7 +95,7 @@ interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
 }
 
 /**
- * Compares the resource and its memberships with the platform, unless it may be another tenant.
+ * Compares a resource and its memberships with the platform, unless this may be another tenant.
  * @param limits `time` ends with the time limit, `stop` when the caller gives up, `signal` with either of them
  * @throws TargetSilent when the platform does not answer
  */

@@ -5,7 +5,7 @@ import type { PlanEntry } from '../../reconcile/entry.ts';
 import type { LocatedEntry } from '../log/provisioning-log.ts';
 
 /**
- * `equal`: as desired, as far as it was compared, and except what the message tells, such as a rejected change. `held`: held by the
+ * `equal`: as desired, as far as it was compared, and except what the message says, such as a rejected change. `held`: held by the
  * guard or an operator. `waiting`: not finished in time, so the service continues, or a group or member has to be synced first.
  * `needsPerson`: a dead letter, or a difference that no sync can write, such as of an attribute whose definition has another type.
  */
