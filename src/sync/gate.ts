@@ -134,8 +134,8 @@ const LAST_ADMINISTRATOR =
   'sync after an approval reads the list again, and holds the deactivation anew if nobody else is one';
 
 /**
- * Adds to the condition of a dead letter, or of a write that the platform ignores, the other faults of the same sync: attributes
- * that it cannot write, and its held and rejected changes.
+ * Adds the other faults of the same sync to the condition of a dead letter or of a write that the platform ignores: attributes that
+ * it cannot write, held and rejected changes.
  */
 export function besideDecisions(context: SyncContext, refusal: Condition): Condition {
   const { gate } = context;

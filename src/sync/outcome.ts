@@ -25,9 +25,9 @@ export type SyncOutcome =
       isHeldAgain?: boolean;
     }
   /**
-   * The rest follows later. `for`: a user waits for its removals from groups, or, before the activation or after a return, for its
-   * memberships; a group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together.
-   * The resource becomes due after `afterMs` (default: WAITING_MS, store-outcome.ts), or earlier when another sync marks it.
+   * The rest follows later. `removals`: a user waits to be removed from groups. `memberships`: a user waits to be added, before the
+   * activation or after a return. `members`: a group waits for syncs of its members, or shortly for more members for one PATCH. The
+   * resource becomes due after `afterMs` (default: WAITING_MS, store-outcome.ts), or earlier when another sync marks it.
    * `behindHeld`: ids of the groups, set if the guard holds each removal that the user waits for, or the group of the removal was
    * refused. `isRefused`: all these groups were refused, and no removal is held.
    */

@@ -135,7 +135,7 @@ async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void
 
 /**
  * Returns whether groups that wait to remove this user may go on: the account is closed, or the deactivation is held or rejected,
- * or the guard had a decision about the user at the start of the sync (`hasGuardItem`), which may have ended in it.
+ * or the guard had a change of the user at the start of the sync (`hasGuardItem`), which may have ended.
  */
 const isDecided = ({ gate, work, link }: SyncContext): boolean =>
   work.kind === 'User' && (link.core?.active === false || work.hasGuardItem || isRefused(gate, 'deactivate'));

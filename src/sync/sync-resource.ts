@@ -1,6 +1,6 @@
-// Runs the sync of one resource at one target under a lease, which it keeps alive until the outcome is stored: begin_sync.lua reads
-// the work, user/sync-user.ts or group/sync-group.ts writes the differences, calls/failed-call.ts converts an error to an outcome,
-// and store-outcome.ts ends the sync (ack_dirty.lua).
+// Runs the sync of one resource at one target under a lease, which it keeps alive until the outcome is stored. Parts:
+// begin_sync.lua reads the work, user/sync-user.ts or group/sync-group.ts writes the differences, calls/failed-call.ts converts an
+// error to an outcome, store-outcome.ts ends the sync (ack_dirty.lua).
 import { ACCOUNT_NUMBER, forgetObserved } from '../directory/outbox/link.ts';
 import { LeaseLost } from '../directory/outbox/work.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
@@ -82,8 +82,8 @@ export async function syncResource(
 
 /**
  * Syncs the resource.
- * @param conflict the outcome if another connection holds the target (`heldElsewhere`), or is linked to the same account or group
- *   (`linkedTwice`), which is returned without a write; undefined: no conflict prevents the sync
+ * @param conflict the outcome, returned without a write, if another connection holds the target (`heldElsewhere`) or is linked to
+ *   the same account or group (`linkedTwice`); undefined: there is no conflict
  */
 async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): Promise<SyncOutcome> {
   if (conflict) return conflict;

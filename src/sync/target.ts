@@ -95,7 +95,7 @@ export interface Target {
   /** Measures of the calls of this process. */
   work: Pick<TargetWorkMeter, 'read'>;
   listedAccounts: ListedAccounts;
-  /** Accounts and groups that the whole list does not show. */
+  /** Whether the whole list shows an account or group. */
   missing: Record<'users' | 'groups', MissingIds>;
   recentExternalIds: RecentExternalIds;
   /** Features that the platform refused; `combinedPatchUntil`: time until which combined-patch.ts is not tried, Unix ms. */

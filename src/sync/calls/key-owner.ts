@@ -1,5 +1,5 @@
 // Learns to which account the API key of a target belongs. The bridge never changes that account, because it could lock itself out.
-// All syncs and comparisons of a process share one read, which lasts on when one of them stops waiting.
+// All syncs and comparisons of a process share one read, which goes on when one of them stops waiting.
 import type { PlatformClient } from '../../platform/client.ts';
 import { EndpointAbsent, PlatformAborted, PlatformResponse } from '../../platform/errors.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';

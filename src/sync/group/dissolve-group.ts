@@ -107,8 +107,8 @@ async function linkTriedGroup(
     found.kind === 'blocked' &&
     (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
   if (unproven) return unproven;
-  // The group is linked, or the create is taken to have made none: the platform has shown no group of this name for long enough,
-  // or each group of this name is linked to another resource or was made at another time.
+  // The group is linked, or the create counts as having made none: for long enough, the platform has shown no group of this name,
+  // or only such as are linked to another resource or were made at another time.
   delete link.tried;
   return undefined;
 }

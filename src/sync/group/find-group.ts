@@ -67,8 +67,8 @@ export const linkedText = (name: string, holder: Ref): string =>
   `the group ${name} is already linked to ${holder}: rename one of the two`;
 
 /**
- * Returns whether the resource that has this group or name at the platform may soon release it: the sync of that resource is still
- * to come, or the list of the platform shows a former name of the group. The caller then waits instead of refusing.
+ * Returns whether the resource that has this group or name at the platform may soon release it: its sync is still to come, or the
+ * platform's list shows a former name of the group. The caller then waits instead of refusing.
  */
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));

@@ -58,8 +58,8 @@ const isSought = ({ mayExist, tried }: Link): boolean =>
   tried !== undefined || (mayExist !== undefined && mayExist.id === undefined);
 
 /**
- * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it.
- * Undefined: there is no such id, or the account is linked to a member at the source or to a resource of another connection.
+ * Returns the id of the account that a user without link had before (`mayExist`): by it, the user may still be a member. Undefined:
+ * there is no such id, or the account is linked to a member at the source or to a resource of another connection.
  */
 async function leftId(context: SyncContext, link: Link | undefined): Promise<string | undefined> {
   const id = link?.mayExist?.id;
@@ -80,7 +80,7 @@ async function isHeldByMember(
 }
 
 /**
- * Returns an unmanaged member as a leaver; undefined when the account must not be removed: a member at the source is linked to it
+ * Returns an unmanaged member as a leaver. Undefined when the account must not be removed: a member at the source is linked to it
  * by now, it is protected or gone, or `groups.members` is no longer authoritative. Stores the userName, because the bridge keeps no
  * other name of an unmanaged account.
  * @param user `@<platform id>`

@@ -89,9 +89,8 @@ export function leaverTestOf({
 }
 
 /**
- * Makes the removals of all listed leavers pending, for a group that was deleted at the source. In an adopted group, also the
- * removals that were written and that no read has shown yet (sign `u`): an adopted group stays at the platform, while a group
- * that the bridge made is deleted with its members.
+ * Makes the removals of all listed leavers pending, for a group that was deleted at the source. For an adopted group, which stays
+ * at the platform, also the unconfirmed removals (sign `u`). A group that the bridge made is deleted with its members.
  */
 export async function makeLeaversPending(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -112,9 +111,9 @@ export async function makeLeaversPending(context: SyncContext): Promise<void> {
 
 /**
  * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written meanwhile.
- * Each desired member becomes a pending addition, and each managed member whom the source does not have a pending removal. Under
- * `groups.members: owned` only listed leavers are removed, so that members whom others added stay; if the list was dropped, all
- * are. Reads the member list of the platform.
+ * Desired members become pending additions, managed members whom the source does not have pending removals. With `groups.members:
+ * owned` only listed leavers are removed, so that members of others stay; without a list, all are removed. Reads the member list of
+ * the platform.
  */
 export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -131,7 +130,7 @@ export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const removable = present.filter(({ user, platformId }) => isListed?.(user, platformId) ?? true);
   // `surplus`: members at the platform. `save` makes the removal pending of each one whom the source does not have.
   await context.save({ rewriteMemberships: true, surplus: removable.map(({ user }) => user) });
-  // Not before the save above: if the process is killed before the next save, the stored link still has both, and the next sync
+  // Deleted after the save above: if the process is killed before the next save, the stored link has both, and the next sync
   // compares the members again.
   delete link.departed;
   delete link.leavers;

@@ -215,8 +215,8 @@ async function judgeGone(context: SyncContext): Promise<void> {
 
 /**
  * Throws the first refusal of a member, if the platform has refused one in this sync.
- * @throws ListAwaited (calls/absence.ts) first, while the list of accounts that tells which members are gone is not read: a refusal
- *   makes the group a dead letter, so nothing would try these members again
+ * @throws ListAwaited (calls/absence.ts) first, while the list that shows which members are gone is not read: a refusal makes the
+ *   group a dead letter, and no sync tries these members again
  */
 export async function throwIfRefused(context: SyncContext): Promise<void> {
   await judgeGone(context);

@@ -23,8 +23,8 @@ const PORTION = 100;
 const COALESCE_LIMIT_MS = 3000;
 
 /**
- * User id, or `@<platform id>` of an unmanaged member → sign. `+`: to be added; `-`: to be removed; `r`: a kept
- * removal, which is not written, because it was rejected, alone or with the user's account, or the user is protected.
+ * User id, or `@<platform id>` of an unmanaged member → sign. `+`: to be added; `-`: to be removed; `r`: a kept removal, not
+ * written because it or the user's deactivation was rejected, or the user is protected.
  */
 export type PendingMembers = Map<string, string>;
 
@@ -279,8 +279,8 @@ export const leaving = (pending: PendingMembers): string[] =>
 /**
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
  * user must wait for them. Kept removals (`r`) stay.
- * @param pending the pending members whom the caller has read: a removal that the source pushes meanwhile is not dropped, because
- *   the caller has not noted that leaver in the link (left-members.ts)
+ * @param pending the pending members whom the caller has read: a removal that the source pushes meanwhile stays, because the caller
+ *   has not noted that leaver in the link (left-members.ts)
  * @param ending `left`: the policy leaves the additions out, so a comparison tells that they were never written
  */
 export async function dropPendingMembers(

@@ -61,8 +61,8 @@ export function untilShown(
 }
 
 /**
- * Returns whether a create of this user whose answer was lost has made the account: it shows the externalId that was sent, if
- * that identifies one user; else it was made at that time, and shows all values that were sent.
+ * Returns whether a create of this user whose answer was lost has made the account. Proofs: the sent externalId, if it identifies
+ * one user; else the time of the create together with all sent values.
  */
 export async function isMadeAccount(
   { directory, link: { tried } }: { directory: Pick<Directory, 'identifies'>; link: Link },
@@ -78,8 +78,8 @@ export async function isMadeAccount(
 }
 
 /**
- * Returns whether a create of this group whose answer was lost has made the platform group: it was made at that time, and has the
- * name that was sent and no members, as the bridge makes groups.
+ * Returns whether a create of this group whose answer was lost has made the platform group. Proof: the time of the create together
+ * with the sent name and no members, as the bridge makes groups.
  * @throws PlatformError
  */
 export async function isMadeGroup(
@@ -104,10 +104,9 @@ function isOfTime(tried: TriedCreate, { meta }: Pick<WireUser, 'meta'>): boolean
 }
 
 /**
- * Returns the accounts or groups with the present name. If there are none, or another existing resource is linked to each, returns
- * in their place those that an earlier create of this resource made under another name, if no other resource is linked to them. The
- * sync adopts such an account or group, and renames it when the present name is free. Otherwise the name of that create would stay
- * taken for all others.
+ * Returns the accounts or groups with the present name. If there are none, or each is linked to another existing resource, returns
+ * those that an earlier create of this resource made under another name, and that no other resource is linked to. The sync adopts
+ * one, and renames it when the present name is free; otherwise the former name would stay taken.
  * @param exact those with the present name
  * @param findMade finds those that the earlier create made
  */

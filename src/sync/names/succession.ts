@@ -107,8 +107,8 @@ export async function isOutdated(
 }
 
 /**
- * Returns whether the sync of another user with the externalId of the account is pending: the user may take the account over, or an
- * earlier sync of the user may have created it without receiving the answer.
+ * Returns whether another user with the externalId of the account has a pending sync: that user may take the account over, or may
+ * have created it without receiving the answer.
  * @param own user who is left out
  */
 export async function isExternalIdPending(

@@ -26,11 +26,10 @@ type AttributeResult =
 const RETRY_STEP_MS = 1000;
 
 /**
- * Writes every attribute that differs, so that a person never has more access in between than before and after: first, one
- * by one, values that take something away; then texts and whole numbers in one PATCH, which writes the changed core
- * attributes too; last, one by one, all other values and those that the PATCH did not write. An attribute that cannot be
- * written (mapping failed, definition of another type) does not stop the others. The result is then `blocked`, so that the
- * user is not activated without that attribute.
+ * Writes every attribute that differs, so that a person never has more access in between than before and after. First, one by one,
+ * values that take something away. Then texts and whole numbers, in one PATCH with the changed core attributes. Last, one by one,
+ * all other values and those that the PATCH did not write. An attribute that cannot be written (mapping failed, definition of
+ * another type) does not stop the others. The result is then `blocked`, so that the user is not activated without that attribute.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, outbox, target } = context;

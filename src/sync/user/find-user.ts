@@ -24,7 +24,7 @@ import { accountsMatching, externalIdOf } from './matching-accounts.ts';
 /** `linked`: the account was adopted or created, and the link has its id. `absent`: the platform has no account of this user. */
 export type FoundAccount = { kind: 'linked' | 'absent' } | NotOurs;
 
-/** Looks the account up and links it if the settings allow the adoption. Never creates one. */
+/** Looks the account up and links it if the settings allow the adoption. Creates none. */
 export async function findUser(context: SyncContext, desired: DesiredUser): Promise<FoundAccount> {
   const { target } = context;
   const userName = String(desired.core.userName);

@@ -96,7 +96,7 @@ const isKnownAdministrator = (context: SyncContext): boolean =>
 /** Most links that one command reads from Redis. */
 const LINKS_PORTION = 1000;
 
-/** Returns the userNames of all users whose deactivation is pending or held, including this one. */
+/** Returns the userNames of all users whose deactivation is pending or held, this user included. */
 async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   const { links, outbox, target, work } = context;
   const refs = (await outbox.guardStore.closingUsers()).filter((ref) => ref !== work.ref);

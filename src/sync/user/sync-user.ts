@@ -2,12 +2,12 @@
 // others: depart-user.ts), in this order:
 // 1. Find, adopt or create the account.
 // 2. Deactivate an account that should be inactive. While the guard holds this, only step 5 follows.
-// 3. If values would be added for an active account: wait until all groups have removed the user that are to do so.
+// 3. If values would be added for an active account: wait until each group that is to remove the user has done so.
 // 4. Write the attribute values. Then groups may add the user (`observedGeneration`).
 // 5. Write the core attributes.
 // 6. Activate an account that should be active; with `users.activation: safe` after all groups have removed and added the user.
-// 7. After a return (`rejoining`): wait until no group has to add the user any more.
-// The syncs of the groups remove and add the user, not this one (awaited-groups.ts). Flags of the link: directory/outbox/link.ts.
+// 7. After a return (`rejoining`): wait until no group has to add the user any more. The syncs of the groups, not this sync, remove
+//    and add the user (awaited-groups.ts). Flags of the link: directory/outbox/link.ts.
 // `gate`: context.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';

@@ -20,9 +20,9 @@ export const isAboutUserList = (condition: Pick<Condition, 'reason' | 'message'>
   condition?.reason === 'AttributesNotWritten' && condition.message.includes(NEEDS_USER_LIST);
 
 /**
- * Returns the accounts of the user list that can be the console account of a SCIM account: those with its userName; if there is
- * none, those with the userName as email address. An account that can belong to another SCIM account is left out. More than one: it
- * is not known which of them it is.
+ * Returns the accounts of the user list that can be the console account of a SCIM account: those with its userName; without any,
+ * those with the userName as email address. An account that can belong to another SCIM account is left out. With several, it is not
+ * known which one it is.
  * @param shown the SCIM account, as the platform shows it now
  * @param found result of a search in the user list for the userName
  */
