@@ -69,8 +69,8 @@ export interface MembershipState {
   /** CamelCase reason that stops the membership, such as `Held`; undefined: nothing does, or the sync is retried. */
   condition?: string;
   /**
-   * The approval of the change that stops the membership has expired, and the guard has not judged that change anew yet: the
-   * removal itself, the deletion of the group, or the deactivation that an addition waits for.
+   * The change that stops the membership has an expired approval, without a new judgement yet: the removal itself, the deletion of
+   * the group, or the deactivation that an addition waits for.
    */
   isExpired?: true;
   /** ISO 8601 time since when writes of the other resource fail and are retried; undefined: they do not fail. */

@@ -123,8 +123,8 @@ export async function lookAtPlatform(
     const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
     const removedMembers = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
-    // Returns the name of the other side of a membership: of a person the group, also in the entry that creates the group again; of
-    // a group the member, whose platform id stands for a missing name.
+    // Returns the name of the other side of a membership: for a person the group (also in an entry that creates it again), for a
+    // group the member, by platform id if the name is missing.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
       kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
     const isDifference = differenceTest(ref, compared.isGone === true);

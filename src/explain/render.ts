@@ -92,9 +92,9 @@ interface EarlierPage {
 }
 
 /**
- * Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines.
- * The texts above the lists are cut only if they would take more than half of a page that is too small for everything; then a
- * list keeps LEAST_ROWS rows before a reason is left out.
+ * Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines. The
+ * texts above the lists are cut only if they would take more than half of a page that is too small for everything. Then each list
+ * keeps at least LEAST_ROWS rows.
  */
 function page(
   parts: PageParts,

@@ -69,7 +69,7 @@ export async function conditionOf(
   const { connection, outbox, target } = scope;
   const { condition } = link;
   if (!condition) return null;
-  // Print of the present settings, as `condition.settings` is of those under which the condition arose.
+  // Print of the present settings; `condition.settings` is the print when the condition arose.
   const { settings } = outbox;
   const { reason, since, status, write } = condition;
   // At another tenant the key has another owner, and nothing is written there.

@@ -191,7 +191,7 @@ function exceptText({ condition, memberships, platform, values }: ExplainedFacts
   return parts.length === 0 ? '' : `, except ${parts.join(' and ')}`;
 }
 
-/** Returns words about a membership with a condition, first one that needs a person; without one, words about the policy. */
+/** Returns words about a membership with a condition, best one that needs a person; without any, about the policy. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
   const first = memberships.find(needsPerson) ?? memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
