@@ -41,11 +41,10 @@ export type DesiredAccess =
 /** A group that the user left at the source or never had there, with a removal that is not written or not confirmed yet. */
 export interface LeavingGroup extends ExpectedGroup {
   /**
-   * State of the removal. `held`: the guard holds it; `expired`: its approval expired; `rejected`: a person rejected it;
-   * `pending`: it waits for its sync; `unconfirmed`: it was written, and the platform does not show it yet;
-   * `withAccount`: it is not written, because a person rejected the deactivation of the account of this deleted person;
-   * `withHeldAccount`: it is written with the deactivation of the account, which the guard holds;
-   * `surplus`: the next reconcile finds it.
+   * State of the removal. `held`: the guard holds it; `expired`: its approval expired; `rejected`: a person rejected it; `pending`:
+   * it waits for its sync; `unconfirmed`: it was written, and the platform does not show it yet; `withAccount`: it is not written,
+   * because a person rejected the deactivation of this deleted person; `withHeldAccount`: it is written with the deactivation of
+   * the account, which the guard holds; `surplus`: the next reconcile finds it.
    */
   state: GuardState | 'pending' | 'withAccount' | 'withHeldAccount' | 'unconfirmed' | 'surplus';
   /** Why the account must not be in the group; with the state `surplus` only. */

@@ -44,7 +44,7 @@ export async function findUnlinked(
   const holders = await Promise.all(
     found.map(({ id }) => scope.links.holderOf(scope.target.name, 'User', id)),
   );
-  // Accounts that are linked to no user, or to this one.
+  // Accounts that are linked to no user, or to `person`.
   const free = found.filter((_, index) => [undefined, person.ref].includes(holders[index]));
   // An open account gives access, so it comes before a closed one.
   const account = free.find(({ active }) => active !== false) ?? free[0];

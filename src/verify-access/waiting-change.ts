@@ -7,8 +7,8 @@ import type { Facts } from './facts.ts';
 import type { AccountDifference } from './report.ts';
 
 /**
- * Returns whether the user has a mark whose sync may still write something. While the target is on hold or fails, a mark stays
- * although somebody has made the same change at the platform by hand; such a mark is not waited for.
+ * Returns whether the user has a mark whose sync may still write something. While the target is on hold or fails, a mark stays even
+ * after somebody made its change at the platform by hand: false for such a mark.
  */
 export function isChangeWaiting(facts: Omit<Facts, 'context' | 'visibility'>): boolean {
   const { differences, isMarked, link, reading, wanted } = facts;
