@@ -53,7 +53,7 @@ interface Attempt {
   /** Context for errors of the call, without `mayHaveCommitted`. */
   readonly call: CallContext;
   readonly path: string;
-  /** Waits for the request budget and the credential. @throws PlatformAborted after an abort, else an error of a wait */
+  /** Waits for request budget and credential, and returns the headers. @throws PlatformAborted, or an error of a wait */
   ready(signal: AbortSignal | undefined): Promise<Record<string, string>>;
   /** Reports the end of the call to the observer; `status` 0 means no complete answer. */
   report(status: number, fault: unknown): void;
