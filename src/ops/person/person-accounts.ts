@@ -66,7 +66,7 @@ export async function addLinks(
 
 /**
  * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count
- * only while the platform has them, or, as another tenant perhaps, is not read.
+ * only while the platform has them, or is unread as a possible other tenant.
  */
 export async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: LookAtAccount): Promise<void> {
   const { desired, accounts, platformIds } = person;
