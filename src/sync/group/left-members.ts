@@ -111,9 +111,9 @@ export async function makeLeaversPending(context: SyncContext): Promise<void> {
 
 /**
  * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written meanwhile.
- * Desired members become pending additions, managed members whom the source does not have pending removals. With `groups.members:
- * owned` only listed leavers are removed, so that members of others stay; without a list, all are removed. Reads the member list of
- * the platform.
+ * Each desired member becomes a pending addition; each managed member whom the source lacks becomes a pending removal. With
+ * `groups.members: owned` only listed leavers are removed, so that members of others stay; without a list, all are removed. Reads
+ * the member list of the platform.
  */
 export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;

@@ -6,8 +6,8 @@
 // 4. Write the attribute values. Then groups may add the user (`observedGeneration`).
 // 5. Write the core attributes.
 // 6. Activate an account that should be active; with `users.activation: safe` after all groups have removed and added the user.
-// 7. After a return (`rejoining`): wait until no group has to add the user any more. The syncs of the groups, not this sync, remove
-//    and add the user (awaited-groups.ts). Flags of the link: directory/outbox/link.ts.
+// 7. After a return (`rejoining`): wait until no group has to add the user any more.
+// The syncs of the groups, not this sync, remove and add the user (awaited-groups.ts). Flags of the link: directory/outbox/link.ts.
 // `gate`: context.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
