@@ -118,7 +118,7 @@ test('restore --tokens take restores tokens, and the audit log names them', asyn
   expect((await open.run('acts')).text).toContain('with the inbound tokens default/entra');
 }, 60_000);
 
-test('with backup.key a file without a fitting HMAC is refused before anything changes', async () => {
+test('with backup.key a backup file without a valid HMAC is refused before anything changes', async () => {
   const before = await users();
   await open.run('backup', path('unsigned.ndjson'));
   await keyed.run('backup', path('signed.ndjson'));

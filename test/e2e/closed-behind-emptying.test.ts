@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('the guard holds the emptying of a value, and the account is closed by hand → plan announces no activation, and the approval activates the account', async () => {
+test('the guard holds the clearing of a value, and the account is closed by hand → plan announces no activation, and after the approval the account is activated', async () => {
   const { idp, commands, platform } = place;
   const wim = await idp.createUser(WIM, { title: 'DE' });
   await place.idle();

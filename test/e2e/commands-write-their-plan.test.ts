@@ -99,7 +99,7 @@ test('a person of a saved plan is deleted at the source → apply exits 3 and ch
   await expect(displayName(place.platform, 'ann')).resolves.not.toBe('Ann New');
 }, 60_000);
 
-test('a person of the plan is deleted at the source while apply waits for another run → apply changes nothing', async () => {
+test('a person of the plan is deleted at the source while apply waits for the end of another run → apply changes nothing', async () => {
   await rename('ann', 'Ann New');
   await expect(run('plan', '--target', 'main', '--out', file)).resolves.toMatchObject({ code: 2 });
   const lock = (await place.key(':marks:main')).replace(/marks:main$/, 'run:main');
@@ -131,7 +131,7 @@ test('a plan of one target → apply and reconcile --target write at that target
   await expect(displayName(second, 'bob')).resolves.not.toBe('Bob New');
 }, 60_000);
 
-test('at two targets one member is removed by hand and another one at the source → apply of a new plan writes both changes at both targets', async () => {
+test('at two targets one member is removed by hand and another member at the source → apply of a new plan writes both changes at both targets', async () => {
   for (const [sandbox, platform] of [
     [place.sandbox, place.platform],
     [other, second],
@@ -230,7 +230,7 @@ test('a member to be removed is deactivated after the plan → apply exits 3 and
   await expect(membersOf(place.platform, 'team')).resolves.toContain(mail('dan'));
 }, 60_000);
 
-test('adoption of a group with other members, with groups.members: authoritative → plan and sync --dry-run list their removal, which only a later sync or reconcile makes', async () => {
+test('a group with other members is adopted under groups.members: authoritative → plan and sync --dry-run list the removals, which only a later sync or reconcile writes', async () => {
   for (const name of ['fay', 'gus'])
     await byHand(other, 'POST', '/api/scim/v2/Users', {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

@@ -260,7 +260,7 @@ test('links import stops after the first of its two writes → the same import a
   expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
 }, 60_000);
 
-test('a damaged link of another connection to an account is a dead letter that names its owner', async () => {
+test('another connection has a damaged link to the account of a person → the person becomes a dead letter TakenByConnection', async () => {
   await place.change(putBack);
   const { ann, hrLinks } = await linkTwice();
   await place.redis.hset(hrLinks, `User:${ann}`, '{"id":');

@@ -74,7 +74,7 @@ async function deletedUnanswered(
   return { bob, group };
 }
 
-test('links forget --leave-account of a person with a create without answer leaves the account, and nothing closes it later', async () => {
+test('links forget --leave-account of a person with a create without answer leaves the account, and no later run closes the account', async () => {
   const ann = await openUnanswered();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await startLater();
@@ -125,7 +125,7 @@ for (const policy of ['create-only', 'upsert-only'])
     expect(await activeOf(ANN)).toBe(true);
   }, 60_000);
 
-test('the policy is sync again after a person with a create without answer left → a dead letter asks about the account', async () => {
+test('a person with a create without answer leaves under upsert-only, then the policy becomes sync → a dead letter asks about the account', async () => {
   const ann = await openUnanswered({ policy: 'upsert-only' });
   await place.idp.send('DELETE', `/Users/${ann}`);
   await startLater();
@@ -173,7 +173,7 @@ test('links forget of a deleted group with a create without answer is refused wi
   await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(group));
 }, 60_000);
 
-test('the policy is sync again after a person with a create without answer went out of scope → a dead letter asks, and ends once the account is closed', async () => {
+test('a person with a create without answer goes out of scope under upsert-only, then the policy becomes sync → a dead letter asks about the account until it is closed', async () => {
   const ann = await openUnanswered({
     policy: 'upsert-only',
     users: { activation: 'immediate', scope: 'title ne "guest"' },

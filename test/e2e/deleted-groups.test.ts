@@ -106,7 +106,7 @@ test('approved removals of members of a deleted group are written while its dele
   await expect(place.platform.group('beta')).resolves.toBeUndefined();
 }, 120_000);
 
-test('approve of the deletion of a person says nothing about groups while other changes stay held', async () => {
+test('approvals approve of the deletion of a person says nothing about deleted groups while other changes stay held', async () => {
   const none = { count: 0, percent: 0 };
   place = await openPlace({
     target: { guard: { removeMembers: none, delete: none }, users: { deprovision: 'delete' } },

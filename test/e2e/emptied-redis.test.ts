@@ -14,7 +14,7 @@ const ANN = 'ann@acme.example';
 let place: Place;
 afterAll(() => place.stop());
 
-test('after Redis came back empty, the reading commands name the loss and what to do, no plan says that the platform is as desired, and a process that starts afterwards tells it in its log and its health', async () => {
+test('after Redis came back empty, the reading commands name the loss and what to do, no plan says that the platform is as desired, and a process that starts afterwards reports the loss in log and health', async () => {
   place = await openPlace({ ownRedis: true });
   const { commands, idp, redis } = place;
   await idp.createUser(ANN);

@@ -84,7 +84,7 @@ test('once the change that was held anew is approved and written, `approvals lis
   expect((await run('approvals', 'list', '--all')).text).not.toContain('not written');
 }, 60_000);
 
-test('an approval expires without a decision → explain says why the next sync waits, this sync holds the change again with a second log entry, and orders with the former id name the new one', async () => {
+test('an approval expires without a decision → explain says why the next sync waits, this sync holds the change again with a second log entry, and orders with the former id name the new id', async () => {
   const bob = await place.idp.createUser(BOB);
   await place.idle();
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });

@@ -30,7 +30,7 @@ const lettersOf = async ({ commands }: Place): Promise<unknown> =>
 const groupNames = async ({ platform }: Place): Promise<string[]> =>
   (await platform.state()).groups.map(({ displayName }) => displayName).sort();
 
-test('two groups whose new names form a circle get them at the platform, and no temporary name remains', async (place) => {
+test('two groups whose new names form a circle get these names at the platform, and no temporary name remains', async (place) => {
   const { idp, platform } = place;
   const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
   await pushOnHold(place, async () => {
@@ -44,7 +44,7 @@ test('two groups whose new names form a circle get them at the platform, and no 
   expect(await lettersOf(place)).toEqual([]);
 }, 60_000);
 
-test('three groups whose new names form a circle get them at the platform', async (place) => {
+test('three groups whose new names form a circle get these names at the platform', async (place) => {
   const { idp, platform } = place;
   const names = ['north', 'east', 'south'];
   const ids = await foundGroups(place, names);
@@ -85,7 +85,7 @@ test('a group whose new name belongs to an unmanaged group keeps its name, and n
   expect(await groupNames(place)).toEqual(['made by hand', 'own']);
 }, 60_000);
 
-test('groups that each take the name of the next wait while the deletion of the last is held, and get their names after its approval', async (place) => {
+test('the deletion of a group is held, and two groups want its name and the name of each other in turn → both wait, and get their names after the approval', async (place) => {
   const { commands, idp, platform } = place;
   const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
   await pushOnHold(place, async () => {
@@ -170,7 +170,7 @@ test('after the deletion of a group was rejected, this group and the groups that
   for (const name of ['first', 'second', 'third']) expect(await isIn(platform, name, name)).toBe(true);
 }, 90_000);
 
-test('groups whose new names form a circle get them at two targets, although one target answers more slowly', async (place) => {
+test('groups whose new names form a circle get these names at two targets, although one target answers more slowly', async (place) => {
   const { platform } = place;
   const other = await startSandbox();
   try {

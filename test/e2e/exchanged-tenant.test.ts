@@ -91,7 +91,7 @@ test('accounts of another tenant with the same ids are not changed, and --accept
   }
 }, 60_000);
 
-test('--accept-tenant shows the whole plan before the first write, and an answer of no leaves links and hold as they were', async () => {
+test('--accept-tenant shows the whole plan before the first write, and the answer no leaves links and hold unchanged', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
   await there.forgetRequests();
   const rec = await toOther();

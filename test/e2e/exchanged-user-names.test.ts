@@ -74,7 +74,7 @@ test('somebody exchanged the userNames of three accounts in a circle → the syn
   await expectOwnNames();
 }, 90_000);
 
-test('somebody renamed an account and gave its userName to another one → the sync of the first person renames both', async () => {
+test('somebody renamed an account and gave its userName to a second account → the sync of the first person renames both accounts', async () => {
   await rename(ANN, 'former@acme.example');
   await rename(BOB, ANN);
   expect((await outcome('sync', `User:${ids[0]}`))[0]).toBe(0);

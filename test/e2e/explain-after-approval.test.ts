@@ -34,7 +34,7 @@ const failedOnce = (name: string) =>
     (await run('explain', name, '--json')).json[0].link.attempts > 0 ? true : undefined,
   );
 
-test('while the platform fails the write of an approved deactivation, explain and verify-access do not call it held', async () => {
+test('while the platform fails the write of an approved deactivation, explain and verify-access do not call the deactivation held', async () => {
   await activate(cid, false);
   await place.idle();
   await failWrites();

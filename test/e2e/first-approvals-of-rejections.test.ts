@@ -108,7 +108,7 @@ test('the settings need one approver only → withdraw of a rejection with a fir
   expect((await decide('withdraw', id)).text).toContain(`Withdrawn: 3 of ${id}`);
 }, 60_000);
 
-test('two persons approve a rejection by its id without the last part → the first approval is kept, and the second one completes it', async () => {
+test('two persons approve rejected changes by the id without its last part → the first approval is stored, and the second one completes it', async () => {
   const short = id.replace(/-\d+$/, '');
   expect(short).not.toBe(id);
   expect((await decide('approve', short, '--by', 'eva', '--json')).json.outcome).toBe('noted');

@@ -83,7 +83,7 @@ test('an interrupted order to forget is completed by the running processes exact
   for (const log of ['log', 'acts']) expect((await commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('the service completes an interrupted order to forget, but not one that another process may still run', async () => {
+test('the service completes an interrupted order to forget, but not an order that another process may still run', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);

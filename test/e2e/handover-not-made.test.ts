@@ -115,7 +115,7 @@ test('items whose move the platform refuses with 403 are reported once, and are 
   await expect(pathOf('eli book')).resolves.toBe(`Team/${userName}`);
 }, 60_000);
 
-test('while the breaker is open no item is moved, and afterwards each is moved once', async ({
+test('while the breaker is open no item is moved, and after it has closed each item is moved once', async ({
   bridge,
   runs,
   commands,

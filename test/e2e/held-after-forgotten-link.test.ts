@@ -57,7 +57,7 @@ test('links forget of a group with a held removal, which is not adopted again �
   expect(await approvals()).toEqual([]);
 }, 60_000);
 
-test('a rejected value, and the link dropped → after the link is imported again no sync clears the value', async () => {
+test('the clearing of a value was rejected, and the link dropped → after an import of the link no sync clears the value', async () => {
   const file = `${place.commands.folder}/links.ndjson`;
   await place.commands.run('links', 'export', file);
   await empty('yan');

@@ -190,7 +190,7 @@ test('a held deactivation keeps its time as an exception when another user becom
   expect(await json('exceptions')).toContainEqual(expect.objectContaining({ ref, reason: 'Held', since }));
 }, 30_000);
 
-test('after another user became administrator, an approval deactivates the held one', async () => {
+test('after another user became administrator, an approval lets the held administrator be deactivated', async () => {
   expect(await json('approvals', 'list')).not.toEqual([]);
   await approve();
   await eventually('nobody else stays', async () => !(await isActive(ADMIN)));

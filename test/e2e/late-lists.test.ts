@@ -113,7 +113,7 @@ test('an account whose create answer was lost is found and linked although lists
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test('a userName that one account gave up is written to another although outdated lists still show the former owner', async ({
+test('a userName that one account gave up is written to another account although outdated lists still show the former owner', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -138,7 +138,7 @@ test('a userName that one account gave up is written to another although outdate
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 120_000);
 
-test('three users whose new userNames form a circle get them at the platform, without duplicate accounts', async ({
+test('three users whose new userNames form a circle get these names at the platform, without duplicate accounts', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;

@@ -31,7 +31,7 @@ function exclude(...patterns: string[]): void {
 
 const { told } = commandsAt(() => place);
 
-test('after new settings exclude a group, plan no longer counts it as desired, and status says that the settings changed', async () => {
+test('after new settings exclude a group, plan no longer counts the group as desired, and status says that the settings changed', async () => {
   const plan = await told('plan');
   expect(plan).toContain('groups: 1 in all: 1 linked (1 shown by the platform), 0 missing');
   expect(plan).toContain('Members were read of 1 of 1 group.');

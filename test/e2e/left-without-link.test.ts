@@ -83,7 +83,7 @@ async function makeAccount(userName: string): Promise<void> {
   expect(answer.status).toBe(201);
 }
 
-test('a person who was never synced is deleted at the source → the account of that name stays, and it is not looked up', async () => {
+test('a person who was never synced is deleted at the source → the account with this userName stays and is not looked up', async () => {
   await open();
   await makeAccount(ANN);
   await succeed('hold');
@@ -97,7 +97,7 @@ test('a person who was never synced is deleted at the source → the account of 
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
 
-test('a group is deleted at the source after links forget → it is deleted at the platform', async () => {
+test('a group is deleted at the source after links forget → the group is deleted at the platform', async () => {
   await open();
   const ann = await place.idp.createUser(ANN);
   const group = await place.idp.createGroup('analysts', [ann]);
@@ -162,7 +162,7 @@ test('a person who was linked after a backup goes out of scope after its restore
   expect(await activeOf(ANN)).toBe(false);
 }, 60_000);
 
-test('a person goes out of scope after a restore and adopt is report → a dead letter asks, and links forget --leave-account ends it', async () => {
+test('a person goes out of scope after a restore and adopt is report → a dead letter asks about the account, and links forget --leave-account ends the dead letter', async () => {
   const { ann } = await linkedAfterBackup({ ...NO_GUESTS, adopt: 'report' }, NO_EXTERNAL_ID);
   await toGuest(ann);
   await succeed('release');
@@ -197,7 +197,7 @@ test('links forget of a person who is out of scope stays: the closed account is 
   expect(await told('links', 'show', ANN)).toContain('not linked');
 }, 60_000);
 
-test('a person who was never in scope has an account that others made → after a restore it stays open, and a dead letter asks', async () => {
+test('a person who was never in scope has an account that others made → after a restore the account stays open, and a dead letter asks about it', async () => {
   await open({ ownRedis: true, target: NO_GUESTS });
   await makeAccount(BOB);
   await succeed('hold');
@@ -216,7 +216,7 @@ test('a person who was never in scope has an account that others made → after 
   expect(await activeOf(BOB)).toBe(true);
 }, 60_000);
 
-test('under upsert-only a group is renamed by hand and deleted after links forget → no member waits for a removal from it', async () => {
+test('under upsert-only a group is renamed by hand, and deleted after links forget → no member waits for a removal from this group', async () => {
   await open({ target: { policy: 'upsert-only' } });
   const ann = await place.idp.createUser(ANN);
   const group = await place.idp.createGroup('analysts', [ann]);

@@ -229,7 +229,7 @@ describe('a create that was carried out', () => {
     ['inactive', 'safe', false],
     ['open', 'immediate', true],
   ] as const)(
-    'a create got no answer, its person is deleted at the source, and lists show the account only after the bridge stopped searching: it is %s with activation %s, and plan lists it as unmanaged',
+    'a create got no answer, its person is deleted at the source, and lists show the account only after the search ended → the account is %s with activation %s, and unmanaged in plan',
     async (_, activation, isActive) => {
       place = await openPlace({ target: { users: { activation } } });
       const lost = { staleReadsMs: 60_000 };

@@ -210,7 +210,7 @@ test('a removal that was answered 204 and not carried out is repaired after a re
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('members whom the platform left out of an addition that it answered 204 are not called removed by others', async () => {
+test('the platform answered an addition 204 and did not carry it out → plan and status do not say that others removed the member', async () => {
   await open();
   const dan = await place.idp.createUser('dan@acme.example');
   await place.idle();
@@ -228,7 +228,7 @@ test('members whom the platform left out of an addition that it answered 204 are
   expect(await told('status')).not.toContain('by others');
 }, 60_000);
 
-test('an adopted group that the source deletes is not forgotten while the platform keeps a member whose removal it answered 204', async () => {
+test('the source deletes an adopted group, and the platform answers the removal of a member 204 and keeps the member → the removal is repeated', async () => {
   await open();
   const { platformUrl, fixtures } = place.sandbox.ready;
   const made = await send(platformUrl, 'POST', '/api/scim/v2/Groups', {

@@ -187,7 +187,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('removals of all members of a group are held together, and rejected ones stay members', async () => {
+  test('removals of all members of a group are held together, and members with a rejected removal stay', async () => {
     await open({ removeMembers: { count: 3, percent: 100 } });
     const ids = await hire(6);
     const group = await bridge.idp.createGroup('crew', ids);

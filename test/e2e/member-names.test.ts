@@ -22,7 +22,7 @@ afterAll(() => place.stop());
 
 const { told } = commandsAt(() => place);
 
-test('log names five of six members that were added to a group, and counts the other', async () => {
+test('six members were added to a group → log names five of them, and counts the sixth', async () => {
   const text = await told('log', '--resource', 'north', '--action', 'addMembers');
   const [, named = ''] = /6 members: (.*?) and 1 more/.exec(text) ?? [];
   expect(named.split(', ')).toHaveLength(5);
@@ -41,7 +41,7 @@ test('log notes at entries about members, and not at the creation of a group, th
   expect(await told('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
 }, 30_000);
 
-test('plan names an unmanaged member, whom the member list has by another name, by the userName', async () => {
+test('the member list shows an unmanaged member by another name → plan names this member by the userName', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const asAdmin = (method: 'POST' | 'PATCH', path: string, body: object) =>
     send(platformUrl, method, path, {

@@ -53,7 +53,7 @@ test('after the platform refused to make the account of a member anew, sync and 
   expect(await members()).toEqual([BOB]);
 }, 60_000);
 
-test('while another account has the name of the deleted one and adopt is report, plan, sync and explain of the group say that the membership is not written', async () => {
+test('another account has the name of the deleted account of a member, and adopt is report → plan, sync and explain of the group say that the membership is not written', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await send(platformUrl, 'POST', '/api/scim/v2/Users', {
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
@@ -79,7 +79,7 @@ test('while another account has the name of the deleted one and adopt is report,
   expect(await outcome('sync', ANN)).toEqual([1, expect.stringContaining(`needs a person: ${conflict}`)]);
 }, 60_000);
 
-test('under the policy create-only, explain and sync of a person say that no account is made in place of the deleted one', async () => {
+test('under the policy create-only, explain and sync of a person say that no account is made in place of the deleted account', async () => {
   await place.change(({ targets: { main } }) => {
     main.policy = 'create-only';
   });

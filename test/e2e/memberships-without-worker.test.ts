@@ -55,7 +55,7 @@ test('a person to be added changes after the plan → apply exits 3 and writes n
   await expect(membersOf('team')).resolves.toEqual([mail('bob')]);
 }, 90_000);
 
-test('a person to be added loses another group after the plan → apply exits 1 and names the person, and reconcile writes both', async () => {
+test('a person to be added to a group loses another group after the plan → apply exits 1 and names the person, and reconcile writes both changes', async () => {
   await add('club', 'bob');
   await run('plan', '--out', file);
   await place.idp.patch(`/Groups/${ids.crew}`, { op: 'remove', path: `members[value eq "${ids.bob}"]` });

@@ -123,7 +123,7 @@ test('two groups wait in turn for the name of a group that is a dead letter → 
   expect(await letters()).toEqual([]);
 }, 120_000);
 
-test('three dead letters whose names form a circle get their names when one of them is retried', async () => {
+test('the new names of three groups that are dead letters form a circle → a retry of one dead letter gives all three their names', async () => {
   place = await openPlace({});
   const ids: string[] = [];
   for (const name of ['n1', 'n2', 'n3']) ids.push(await place.idp.createGroup(name, []));

@@ -203,7 +203,7 @@ describe('when every user was synced', () => {
     await expect(faultsAt(bridge.platform, everybodyInPortugal)).resolves.toEqual([]);
   }, 60_000);
 
-  test('a reconcile fills a tenant that was emptied', async () => {
+  test('somebody deleted all managed accounts and groups of the tenant → a reconcile creates them again', async () => {
     const { users, groups } = await bridge.platform.state();
     for (const { scimId, userName } of users)
       if (/^p\d/.test(userName)) await rec.meddle('DELETE', `/api/scim/v2/Users/${scimId}`);

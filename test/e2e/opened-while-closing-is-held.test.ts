@@ -41,7 +41,7 @@ test('two pushes and two reconciles while the guard holds a deactivation → the
   expect((await place.commands.run('status')).code).toBe(2);
 }, 60_000);
 
-test('a push during the hold, and then an approval → the account is closed', async () => {
+test('the person is pushed while the deactivation is held, and then the deactivation is approved → the account is closed', async () => {
   await change('displayName', 'Ada One');
   await approve();
   expect((await place.platform.user(ADA))?.active).toBe(false);

@@ -54,7 +54,7 @@ test.each([
   60_000,
 );
 
-test('a person opens the account of a leaver again, and users.deprovision becomes delete → plan lists the deletion, and reconcile closes and deletes the account', async () => {
+test('somebody reopens the account of a leaver by hand, and users.deprovision becomes delete → plan lists the deletion, and reconcile closes and deletes the account', async () => {
   const ann = await openWithLeaver({});
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: true });

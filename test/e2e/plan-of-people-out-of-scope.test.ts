@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('a plan adds a new person in scope to groups, not one out of scope, nor one who leaves the scope, and the sync writes the same', async () => {
+test('plan and sync add a new person in scope to groups, and nobody who is out of scope or leaves the scope', async () => {
   const { idp } = place;
   const bob = await idp.createUser(BOB);
   const crew = await idp.createGroup('crew', []);

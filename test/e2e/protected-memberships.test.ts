@@ -48,7 +48,7 @@ async function withTarget(settings: object): Promise<void> {
 }
 const protect = (names: string[]): Promise<void> => withTarget({ users: { protected: names } });
 
-test('a person taken out of a group while protected leaves it when the protection ends', async () => {
+test('a person whom the source took out of a group while protected leaves the group when the protection ends', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -105,7 +105,7 @@ test('a person who is deleted at the source while protected leaves the group whe
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('after a restart `scim-bridge exceptions` lists a person who was added to users.protected, and not one who was removed from it', async () => {
+test('after a restart `scim-bridge exceptions` lists a person who was added to users.protected, and not a person who was removed from it', async () => {
   await protect([BOB]);
   expect(await told('exceptions')).toContain(BOB);
   await protect([]);

@@ -78,7 +78,7 @@ test('approvals show and list print how many changes of a rejection are still re
   expect((await place.commands.run('approvals', 'list', '--all')).text).toContain('still rejected: 0 of 3');
 });
 
-test('approvals withdraw with --person ends the rejection of one person, and without it all rejections of parts of the approval', async () => {
+test('approvals withdraw with --person ends the rejection of one person, and without --person all rejections of parts of the approval', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   for (const name of [ANN, BOB, CID]) await decide('reject', id, name);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('sync --dry-run and explain of a person name no removal from a group that the source deleted before it was made', async () => {
+test('the source deletes a group before the bridge has made it → sync --dry-run and explain of a member name no removal from this group', async () => {
   const brief = await place.idp.createGroup('brief', [ann]);
   await place.idp.send('DELETE', `/Groups/${brief}`);
   const dryRun = await place.commands.run('sync', ANN, '--dry-run');

@@ -25,7 +25,7 @@ const answer = (status?: number) =>
   });
 const isActive = async (name: string) => (await place.platform.user(name))?.active;
 
-test('a deactivation that the platform refused with 403 still counts at the guard after the source took it back, so that the next one is not written', async () => {
+test('the platform refused a deactivation with 403 and the source took it back → the guard still counts this deactivation, and does not allow the next one', async () => {
   await answer(403);
   await setActive(ANN, false);
   await place.idle();

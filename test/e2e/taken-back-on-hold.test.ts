@@ -139,7 +139,7 @@ test('a removal from a group that waited for a held deactivation is judged separ
   await expect(active()).resolves.toEqual([true, true, true, true]);
 }, 60_000);
 
-test('the held deletion of an account ends with the push that takes it back', async () => {
+test('the source reactivates a person while the deletion of the account is held → the deletion is no longer held', async () => {
   await open(1, { users: { deprovision: 'delete', scope: 'active eq true' } });
   await setActive(0, false);
   await place.idle();

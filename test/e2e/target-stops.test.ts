@@ -79,7 +79,7 @@ test('nothing is to be written and the platform works again → a probe of a wor
 }, 60_000);
 
 for (const [name, ...words] of [['doctor'], ['explain', BOB]] as [string, ...string[]][])
-  test(`a breaker that is open while nothing is to be written is closed by the good answers of ${name}`, async (place) => {
+  test(`nothing is to be written and the platform works again → the successful calls of ${name} close the open breaker`, async (place) => {
     await place.idp.createUser(BOB);
     await place.idle();
     await place.stopApps();
@@ -239,7 +239,7 @@ testOfTwo(
   60_000,
 );
 
-test('a plan that could read only one of two targets names both, and says which one was not read', async (place) => {
+test('a plan that could read only one of two targets names both targets, and says which target was not read', async (place) => {
   await place.change(({ connections, targets }) => {
     Object.assign(connections, { default: { tokens, targets: ['main', 'away'] } });
     Object.assign(targets, { away: { ...targets.main, url: 'http://127.0.0.1:9' } });

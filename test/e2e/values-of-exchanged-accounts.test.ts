@@ -39,7 +39,7 @@ async function exchange(one: string, other: string): Promise<void> {
   await rename(one, BOB);
 }
 
-test('somebody exchanged the userNames of two accounts → a pushed value goes to the own account of each person', async () => {
+test('somebody exchanged the userNames of two accounts → a pushed value is written to the account that is linked to the person', async () => {
   const [annAccount, bobAccount] = [await scimIdOf(ANN), await scimIdOf(BOB)];
   await exchange(annAccount, bobAccount);
   await joins('region-eu', ann);
@@ -55,7 +55,7 @@ test('somebody exchanged the userNames of two accounts → a pushed value goes t
   expect((await place.platform.user(BOB))?.attributes.regions).toEqual(['region-us']);
 }, 60_000);
 
-test('somebody deleted an account and made one with its userName → no value goes to the new account, which nobody adopted', async () => {
+test('somebody deleted an account and made a new one with the same userName → no value is written to the new account, which is not adopted', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
   const headers = { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' };

@@ -111,7 +111,7 @@ test.each(['held', 'rejected'])(
   60_000,
 );
 
-test('a push and a hand changed the same list value → plan has one entry, from the value at the platform to the desired one', async () => {
+test('a push and somebody at the platform changed the same list value → plan has one entry, from the value at the platform to the desired value', async () => {
   const south = await place.idp.createGroup('region-south', []);
   await place.idle();
   const found = await place.idp.send('GET', `/Users?filter=userName eq "${ANN}"`);

@@ -207,7 +207,7 @@ test('verify-access says why an account differs: a hold, a refused change, a cha
   await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 60_000);
 
-test('verify-access of a person out of scope who never had an account says that there is none', async () => {
+test('verify-access of a person out of scope who never had an account says that there is no account', async () => {
   await place.idp.createUser('kim@acme.example', { title: 'guest' });
   await place.idle();
   const { code, applied, visible } = await verify('kim@acme.example');

@@ -57,7 +57,7 @@ test('during the pause after a refused key (401) verify-access says that the tar
   );
 }, 60_000);
 
-test('explain of a user or group without a pending change during a pause after 429 → it says that the target could not be read, and until when all calls pause', async (place) => {
+test('during a pause after 429, explain of a user or group without a pending change says that the target could not be read, and until when all calls pause', async (place) => {
   const { pause } = await pushInto(place, LIMITED, 429);
   for (const name of [ADA, 'Crew']) {
     const [told] = (await place.commands.run('explain', name, '--json')).json;
@@ -66,7 +66,7 @@ test('explain of a user or group without a pending change during a pause after 4
   }
 }, 60_000);
 
-test('explain of a user whose only pending change is a membership in a new group during a pause after 429 → it says until when all calls pause', async (place) => {
+test('during a pause after 429, explain of a user whose only pending change is a membership in a new group says until when all calls pause', async (place) => {
   const { pause } = await pushInto(place, LIMITED, 429);
   const [ada] = (await place.commands.run('explain', ADA, '--json')).json;
   await place.idp.createGroup('Night', [ada.id]);
@@ -77,7 +77,7 @@ test('explain of a user whose only pending change is a membership in a new group
   ]);
 }, 60_000);
 
-test('calls answered with 401 and then with 403 → the time since which no call has succeeded is that of the first 401, and status and /health name doctor and its advice', async (place) => {
+test('calls are answered with 401 and then with 403 → the time since which no call has succeeded is that of the first 401, and status and /health advise doctor', async (place) => {
   const { commands } = place;
   const { since } = await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
   await faults(place, { status5xx: { share: 1, status: 403 } });

@@ -26,7 +26,7 @@ const found = async (): Promise<string[]> =>
     ({ area, level, message }: Record<string, string>) => `${level} ${area}: ${message}`,
   );
 
-test('doctor of the admin API writes nothing, and reports no error for a healthy target and `SCIM cannot be used` for one with SCIM switched off', async () => {
+test('doctor of the admin API writes nothing, and reports no error for a healthy target and `SCIM cannot be used` for a target with SCIM switched off', async () => {
   const { platform } = rig.bridge;
   await platform.forgetRequests();
   const sound = await found();

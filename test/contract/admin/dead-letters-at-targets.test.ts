@@ -26,7 +26,7 @@ afterAll(() => rig.bridge.stop());
 const lettersOf = async (): Promise<string[]> =>
   (await rig.operator.get('/dead-letters')).body.map(({ target }: { target: string }) => target);
 
-test('dropping a dead letter at one target keeps that of another target, and a drop at an unknown target answers 404 and names a known one', async () => {
+test('dropping a dead letter at one target keeps the dead letter at another target; a drop at an unknown target answers 404 and names a known target', async () => {
   const refs = [`Group:${group}`];
   const unknown = await rig.operator.post('/dead-letters/drop', { refs, target: 'nowhere' });
   expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining('main')]);

@@ -76,7 +76,7 @@ test('apply in the admin API of a plan that was made with other mapping rules is
   });
 });
 
-test('after a reconcile ordered at one replica has repaired drift, another replica returns its result', async () => {
+test('after a reconcile ordered at one replica has repaired drift, another replica returns the result of this reconcile', async () => {
   await rename(PEOPLE[1] ?? '', 'Meddled');
   const other = await rig.bridge.another('api');
   const run = await started('/reconcile');

@@ -290,7 +290,7 @@ test('of two concurrent second approvals only one is carried out, and an approva
   await eventually('they are closed', async () => (await closed()).length === 2);
 });
 
-test('an approval at the command line and one on the page count as two persons', async () => {
+test('an approval at the command line and an approval on the page count as approvals by two persons', async () => {
   await leave(0);
   const id = await heldId();
   const approve = (by: string) => commands.run('approvals', 'approve', id, '--by', by, '--yes', '--json');

@@ -118,7 +118,7 @@ test('the backlog reports the hold of the target, held changes and the last comp
   });
 });
 
-test('failingSince of the backlog is the time at which the first of the latest runs without a whole comparison ended', async () => {
+test('`failingSince` of the backlog is the end of the first run that failed or was unproven since the last success', async () => {
   const runs = store.state.runs.get('main');
   const end = (endedAt: number, outcome: Outcome) =>
     runs?.end({ run: 'plan:1', startedAt: 1000, endedAt, outcome, counts: {}, users: 1, groups: 0 });

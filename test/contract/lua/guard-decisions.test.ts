@@ -41,7 +41,7 @@ it('an approval covers exactly the changes listed under its id, and none held la
   expect((await rig.guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 0, approved: 3 });
 });
 
-it('of two concurrent approvals of one list one is stored, and the other one returns `unknown`', async () => {
+it('of two concurrent approvals of the same held changes one is stored, and the other returns `unknown`', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const id = (await rig.guardStore.open())?.id ?? '';
   const answers = await Promise.all([
@@ -127,7 +127,7 @@ describe('a decision whose process ends between two portions', () => {
   });
 });
 
-it('a backup with the first approval of a part is restored → the chosen changes do not stay in Redis for good', async () => {
+it('a backup with the first approval of a part is restored → the stored choice of changes expires in Redis', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const id = (await rig.guardStore.open())?.id ?? '';
   const approver = { by: 'anna', identity: 'anna' };
@@ -255,7 +255,7 @@ it('all 55 rejections in force are listed, and after they are withdrawn the list
   expect(await rig.guardStore.decisions()).toHaveLength(50);
 });
 
-test('an approval expires and a later change is held under a new one → the former change is `expired` and only the later one `held`', async () => {
+test('an approval expires and a later change is held under a new approval → the former change is `expired`, and only the later change `held`', async () => {
   const { store, guardStore } = rig;
   const [former, later] = deactivations(1, 2) as [Destruction, Destruction];
   await guardStore.take([former], guard(0));

@@ -67,7 +67,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(store.members(idOf('nobody'), add(...names(COUNT)))).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('a replacement of many members starts again when another process writes the group meanwhile, and its members win', async () => {
+  it('another process writes a group while many members are replaced → the replacement starts again, and the group has the members of the replacement', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(10))]);
     const ask = store.scripts.ask.bind(store.scripts);

@@ -284,7 +284,7 @@ describe('the request budget', () => {
       burst: 3,
     });
 
-  it('of requests to a rate-limited target, those within the burst run at once, and each further one waits one more interval', async () => {
+  it('of requests to a rate-limited target, the requests of the burst run at once, and each further request waits one interval longer', async () => {
     const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(
       ([tag, wait]) => [tag, Number(wait)] as const,
     );

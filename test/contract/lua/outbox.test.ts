@@ -83,7 +83,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
 
-  it('a deactivation gets a job ahead of the waiting one, which then finds no mark', async () => {
+  it('a deactivation gets a job ahead of the waiting job of the same user, and this job then finds no mark', async () => {
     await claim();
     await leave();
     await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'deactivation' }]);
@@ -205,7 +205,7 @@ describe('delivery of dirty marks to the queue', () => {
   );
 
   it.each(['edit', 'deactivation'] as const)(
-    "a user whose group is written during the user's sync is delivered again at once (priority %s)",
+    "the mark of a user whose group is written during the user's sync is delivered again at once (priority %s)",
     async (priority) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
@@ -247,7 +247,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toEqual({ kind: 'changed' });
   });
 
-  it('a group that could not add a user before a removal from another group is marked after that removal was applied', async () => {
+  it('a group cannot add a user before a removal from another group → the group is marked once this removal is applied', async () => {
     await store.putGroup(G, 'Old', [add(ADA)]);
     await store.settleAll();
     await store.putGroup(idOf('new'), 'New', [add(ADA)]);

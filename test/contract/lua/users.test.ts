@@ -103,7 +103,7 @@ describe('users in the directory', () => {
     expect([await directory.get('User', ADA), await store.marks()]).toEqual(before);
   });
 
-  it('a rename frees the old names and keeps unchanged ones', async () => {
+  it('a rename frees the replaced names of a user and keeps the unchanged names', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(ADA, { ...ada, userName: 'lovelace@x.com' });
     await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([]);

@@ -52,7 +52,7 @@ describe('the hash chain of a log with 250 entries', () => {
     expect((await log.verify()).broken).toBe('the end');
   });
 
-  test('after the deletion of a log and its chain, verification reports a break at the end, and after one more entry at that entry', async () => {
+  test('after the deletion of a log and its chain, verification reports a break at the end of the log, and after one more entry a break at this entry', async () => {
     await store.redis.del(key('log'), key('logChain'), key('logPersonal'));
     expect(await log.verify()).toEqual({ entries: 0, forgotten: 0, broken: 'the end' });
     await log.append([entry(250)]);

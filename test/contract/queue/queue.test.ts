@@ -279,7 +279,7 @@ describe('delivery of marks through BullMQ', () => {
     await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 1 });
   });
 
-  it('if the store fails while the relay claims marks, the relay delivers them as soon as the store answers again', async () => {
+  it('if the store fails while the relay claims marks, the relay delivers these marks as soon as the store answers again', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     let failing = true;

@@ -46,7 +46,7 @@ test('a history slot stored with fewer columns is read, and its missing columns 
   });
 });
 
-test('history values are stored by column as whole numbers, absent ones as empty text', () => {
+test('history values are stored by column as whole numbers, and absent values as empty text', () => {
   expect(encodeValues('target', { calls: 3, lagMs: 12.6, held: 0, drift: -1 })).toBe('3,,,13,,,,,0,,,0,');
   expect(Object.keys(HISTORY_COLUMNS.target)).toHaveLength(13);
 });

@@ -109,7 +109,7 @@ test.each(Object.keys(REFUSED))('contradictory values of the chart are refused: 
 const placeOf = (pattern: string): RegExp =>
   new RegExp(`^config${pattern.replaceAll('/*', String.raw`(\.[\w-]+|\[\d+\])`).replaceAll(/(^|\/)(?=\w)/g, String.raw`\.`)} `);
 
-test.each(SECRET_PATTERNS)('for each pattern of masked secrets the list REFUSED has a case in which the chart refuses a value of a setting that the pattern matches: %s', (pattern) => {
+test.each(SECRET_PATTERNS)('each pattern of masked secrets has a case in REFUSED in which the chart refuses the value of a matching setting: %s', (pattern) => {
   const says = Object.values(REFUSED).map((each) => each.says);
   expect(says.filter((each) => placeOf(pattern).test(each))).not.toEqual([]);
 });

@@ -5,7 +5,7 @@ const NOW = 1_800_000_000_000;
 const create = (maxAddresses = 100) => createBadCredentials(3, { maxAddresses });
 const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
 
-test('with a limit of three, the fourth wrong token of an address has to wait for the end of the minute, and another address does not', () => {
+test('with a limit of three, an address waits until the end of the minute after its fourth wrong token, and another address does not wait', () => {
   const bad = create();
   expect(times(4, () => bad.note('wrong', '1.2.3.4', NOW))).toEqual([0, 0, 0, 60_000]);
   expect(bad.note('wrong', '1.2.3.5', NOW)).toBe(0);
@@ -25,7 +25,7 @@ test.each([
   expect(bad.note('wrong', other, NOW) > 0).toBe(same);
 });
 
-test('with room for two addresses, a third one makes the address with the oldest attempt forgotten', () => {
+test('with room for two addresses, a wrong token from a third address makes the address with the oldest attempt forgotten', () => {
   const bad = create(2);
   times(3, () => bad.note('wrong', 'a', NOW));
   times(3, () => bad.note('wrong', 'b', NOW));

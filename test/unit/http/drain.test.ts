@@ -41,7 +41,7 @@ test('a request that runs when the server stops is answered, and then the connec
   expect(Date.now() - startedAt).toBeLessThan(5000);
 });
 
-test('a connection beyond the limit is closed at once, and one that ends makes room', async () => {
+test('a connection beyond the limit is closed at once, and the end of another connection makes room', async () => {
   const server = await listen((_request, response) => response.end('here'), {
     ...LOCAL,
     mostConnections: 2,

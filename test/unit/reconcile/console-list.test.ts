@@ -34,7 +34,7 @@ function failingList(error: Error) {
   return { ask, made, counts };
 }
 
-test('the list of all accounts breaks off → it is not read again, and each person is searched for', async () => {
+test('the list of all accounts breaks off → the list is not read again, and each person is searched for', async () => {
   const { ask, made, counts } = failingList(new PlatformTimeout(1, CONTEXT));
   expect(await Promise.all([ask('ann'), ask('bob')])).toEqual([['ann'], ['bob']]);
   expect(await ask('cleo')).toEqual(['cleo']);

@@ -45,7 +45,7 @@ test.each([
 test('an account is listed as unmanaged beside a dead letter that is about another account with the same externalId', () =>
   expect(listed('TakenByConnection: the account belongs to other@acme.example (User:2)')).toHaveLength(1));
 
-test('an account whose name a dead letter has, but that the dead letter is not about, is listed as unmanaged with a warning', () =>
+test('an account that shares only its name with a dead letter is listed as unmanaged with a warning', () =>
   expect(listed('Forbidden: not allowed', 'Forbidden: not allowed')).toEqual([
     expect.stringContaining('may take it over'),
   ]));

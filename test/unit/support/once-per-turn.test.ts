@@ -1,7 +1,7 @@
 // Tests that callers within one turn of the event loop share one run.
 import { oncePerTurn } from '../../../src/support/once-per-turn.ts';
 
-test('callers within one turn of the event loop share one run, and a later caller starts a new one', async () => {
+test('callers within one turn of the event loop share one run, and a later caller starts a new run', async () => {
   let runs = 0;
   const ask = oncePerTurn(() => Promise.resolve(++runs));
   expect(await Promise.all([ask(), ask(), ask()])).toEqual([1, 1, 1]);

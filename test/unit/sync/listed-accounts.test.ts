@@ -39,7 +39,7 @@ function platformOf(accounts: WireUser[], cap: number, before: () => void = () =
 /** Number of further pages that may be read: enough for every list of these tests. */
 const plenty = () => Promise.resolve(1000);
 
-test('a list of all accounts that was read completely finds each by userName in any letter case and by externalId', async () => {
+test('a completely read list of all accounts finds each account by userName in any letter case and by externalId', async () => {
   const accounts = Array.from({ length: 95 }, (_, number) => account(number));
   const found = await readAccountList(platformOf(accounts, 10).client, plenty, {});
   if (found.kind !== 'read') throw new Error(found.kind);

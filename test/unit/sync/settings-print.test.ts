@@ -4,7 +4,7 @@ import { settingsPrint } from '../../../src/sync/settings-print.ts';
 
 const SETTINGS = { attributes: {} } as Parameters<typeof settingsPrint>[0];
 
-test('when another connection of the target is added, a refusal TakenByConnection counts as one by former settings, and NotAdopted does not', () => {
+test('another connection of the target is added → a refusal TakenByConnection counts as a refusal under former settings, and NotAdopted does not', () => {
   const settings = settingsPrint(SETTINGS);
   const isFormer = (reason: string) =>
     isBySettingsOfThen({ reason, settings }, settingsPrint(SETTINGS, ['hr']));

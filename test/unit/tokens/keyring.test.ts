@@ -42,7 +42,7 @@ test('an expired token is refused, and a token with an unreadable expiry too', (
   expect(keyring.find('with-a-strange-end', NOW)).toBeUndefined();
 });
 
-test('a reload of the stored tokens keeps the rate limit of a token, and a token with a new secret starts a new one', () => {
+test('a reload of the stored tokens keeps the used rate limit of a token, and a token with a new secret starts with an unused limit', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret)]);
   const before = keyring.find(secret, NOW);

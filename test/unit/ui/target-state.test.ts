@@ -58,7 +58,7 @@ test.each<[string, object, string]>([
   },
 );
 
-test('the page shows conflicts, faults of derived data and refused events of a target, and names no command line in them', () => {
+test('the page shows conflicts, faults of derived data and refused events of a target without `scim-bridge` command lines', () => {
   const status = row({
     ...withLast({ conflicts: { count: 2, reason: 'team is a number at the platform' } }),
     proof: { faults: 4 },
