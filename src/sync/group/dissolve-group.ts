@@ -108,7 +108,7 @@ async function linkTriedGroup(
     (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
   if (unproven) return unproven;
   // The group is linked, or the create counts as having made none: for long enough, the platform has shown no group of this name,
-  // or only such as are linked to another resource or were made at another time.
+  // or only groups that are linked to another resource or were made at another time.
   delete link.tried;
   return undefined;
 }
