@@ -92,8 +92,8 @@ export async function membershipsOfUser(
 }
 
 /**
- * Returns whether the removal is left out: the group has no link, so no member to remove; and the source deleted it, or it waits
- * behind a held change and the user has no mark.
+ * Returns whether the removal is left out: the group has no link, so no member to remove; and the group is deleted at the source,
+ * or waits behind a held change while the user has no mark.
  */
 const hasNothingToRemove = ({ link, name }: GroupFacts, isMarked: boolean): boolean =>
   link.id === undefined && (name === undefined || (!isMarked && wasBehindHold(link)));

@@ -147,7 +147,7 @@ export async function lookAtPlatform(
     const observed = isPerson
       ? withObserved(values, account, scope.target.mapping)
       : withObservedName(values, ofResource);
-    // Only for a protected account `groupsLeftAlone` is set. It has no entries, because no run changes it, so its values are
+    // Only for a protected account `groupsLeftAlone` is set. No run changes the account, so it has no entries, and its values are
     // compared here.
     const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
     return {
