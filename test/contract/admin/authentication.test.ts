@@ -29,11 +29,11 @@ test('without an admin token in the settings every address below /admin answers 
 }, 60_000);
 
 test.each([
-  ['nothing', undefined],
+  ['no Authorization header', undefined],
   ['an empty token', 'Bearer '],
   ['a wrong token', 'Bearer wrong'],
-  ['the start of the token', `Bearer ${ADMIN_TOKEN.slice(0, -1)}`],
-  ['the token and more', `Bearer ${ADMIN_TOKEN}x`],
+  ['the token without its last character', `Bearer ${ADMIN_TOKEN.slice(0, -1)}`],
+  ['the token and one more character', `Bearer ${ADMIN_TOKEN}x`],
   ['the token of an identity provider', 'Bearer a-token-for-tests-only-0123456789'],
   ['the token without a scheme', ADMIN_TOKEN],
   ['another scheme', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],

@@ -76,7 +76,7 @@ describe('bodies beyond the size limits', () => {
     }
   });
 
-  test('a body in thousands of chunks of one byte is 413 and ends the connection, and one in chunks of 200 bytes is stored', async () => {
+  test('a body in thousands of chunks of one byte is 413 and ends the connection, and a body in chunks of 200 bytes is stored', async () => {
     const head = { ...AUTH, 'Content-Type': 'application/scim+json', 'Transfer-Encoding': 'chunked' };
     const chunked = (text: string, size: number): Buffer => {
       const chunks = text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];

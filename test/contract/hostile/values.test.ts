@@ -284,7 +284,7 @@ describe('bodies of an unexpected JSON type', () => {
     expect(await scim.find('/Users', 'userName eq "last"')).toHaveLength(1);
   });
 
-  test('after the hostile bodies of this file a list under /connections/default/scim/v2 answers 200', async () => {
+  test('after the hostile bodies of this file a list of users under /connections/default/scim/v2 answers 200', async () => {
     const other = createClient(bridge.app.port, '/connections/default/scim/v2');
     expect((await other.get('/Users?count=0')).status).toBe(200);
   });

@@ -317,7 +317,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra SCIM validator, prof
     expect(answer.body).toEqual((await withAttributes('emails')).body);
   });
 
-  test('a PATCH with an id in its body and a "name" in its operation is applied, and one with an empty operation list keeps the version', async () => {
+  test('a PATCH with an id in its body and a "name" in its operation is applied, and a PATCH with an empty operation list keeps the version', async () => {
     const [{ id, meta }] = await scim.find('/Users', 'userName eq Validator');
     const stray = {
       schemas: [PATCH_OP],

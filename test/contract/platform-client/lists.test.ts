@@ -68,7 +68,7 @@ describe('startIndex lists', () => {
     },
   );
 
-  test('a list of seven users in pages of two, when 100 were requested, is read page by page to its end', async () => {
+  test('the client requests pages of 100 and the platform returns pages of two → a list of seven users is read to its end', async () => {
     await start(directory(7, 2));
     expect((await walk({ count: 100 })).map((ids) => ids.length)).toEqual([2, 2, 2, 1]);
   });

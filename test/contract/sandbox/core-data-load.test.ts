@@ -228,7 +228,7 @@ test('rows without `order` are sorted by the first measure, or by time if the qu
   expect(names).toEqual([...names].sort().reverse());
 });
 
-test('a granularity truncates times, and its steps add up to the total', async () => {
+test('a granularity truncates times to its period, and the counts of all periods add up to the total', async () => {
   for (const [granularity, form] of [
     ['day', /T00:00:00\.000$/],
     ['month', /-01T00:00:00\.000$/],

@@ -146,7 +146,7 @@ test('a sandbox file that is truncated, damaged or of another version is refused
   expect((await readFile(file(), 'utf8')).startsWith(whole)).toBe(true);
 });
 
-test('when a second sandbox has written to the folder of a first one, the first warns, writes no more, and fails at its stop', async () => {
+test('a second sandbox writes to the data folder of a running sandbox → the first sandbox warns, writes no more, and fails at its stop', async () => {
   const warnings: string[] = [];
   const first = await start({ warn: (message: string) => warnings.push(message) });
   await eventually('the first has saved', () => readFile(file()).then(() => true));

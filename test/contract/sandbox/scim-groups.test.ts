@@ -141,7 +141,7 @@ test('PATCH renames a group, answers invalidPath to an unsupported path and muta
   ]);
 });
 
-test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group gets the role with an audit event, in any letter case', async () => {
+test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group, whose name may differ in letter case, gets the role with an audit event', async () => {
   await map({ ANALYSTS: ['explorer'] });
   await add(await rig.group('analysts'), ann);
   expect(await rolesOf('ann')).toEqual(['Viewer', 'Explorer']);
@@ -162,7 +162,7 @@ test('ROLE-03 and ROLE-05 a group may be mapped to several roles, and members of
   expect(await rolesOf('ben')).toEqual(['Viewer', 'Data Steward']);
 });
 
-test('ROLE-06 and ROLE-07 members who leave a mapped group, or whose mapped group is deleted, keep the role', async () => {
+test('ROLE-06 and ROLE-07 members keep the role of a mapped group after they leave the group or the group is deleted', async () => {
   await map({ analysts: ['Explorer'] });
   const group = await rig.group('analysts', [ann, ben]);
   await rig.patch(`${GROUPS}/${group.id}`, { op: 'remove', path: `members[value eq "${ann.id}"]` });

@@ -71,7 +71,7 @@ test('PATH-28 the content of a deleted folder moves to the root', async () => {
   expect([placeOf(workbooks, workbook.id), placeOf(reports, report.id)]).toEqual([null, null]);
 });
 
-test('a folder without a name of 1 to 255 characters is 400, below an unknown parent 404', async () => {
+test('creating a folder without a name of 1 to 255 characters is 400, and below an unknown parent folder 404', async () => {
   const create = async (body: object) => (await rig.post(`${BASE}/folders`, body)).status;
   for (const name of [undefined, null, '', '  ', 5, 'x'.repeat(256)])
     expect(await create({ name })).toBe(400);

@@ -303,7 +303,7 @@ describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
     },
   );
 
-  test('`__proto__` works as a bulkId, and as the name of a JSON member it changes no prototype', async () => {
+  test('`__proto__` works as a bulkId, and a JSON key `__proto__` changes no prototype', async () => {
     const text = JSON.stringify({
       schemas: [BULK_REQUEST],
       Operations: [user('__proto__'), group('proto group', 'bulkId:__proto__')],

@@ -104,7 +104,7 @@ describe('reading all pages by cursor', () => {
     expect(await crawl(byGet(1, 'userName eq "nobody"'))).toMatchObject([{ totalResults: 0, Resources: [] }]);
   });
 
-  test('after a change of count and attributes the next cursor page continues behind the last user of the page before', async () => {
+  test('the next cursor page with another count and other attributes continues after the last user of the previous page', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     const { body } = await scim.get(`/Users?cursor=${nextCursor}&count=2&attributes=userName`);
     expect(idsOf(body.Resources)).toEqual(ids.slice(3, 5));

@@ -117,7 +117,7 @@ describe.each<[string, object[], () => string[]]>([
         .replaceAll('/C"', `/${c}"`),
     );
 
-  test('after a PATCH of members the group has the members of the case, and keeps its version if they did not change', async () => {
+  test('after a PATCH of members the group has the expected members, and keeps its version if the members did not change', async () => {
     const group = await scim.group(`g${++serial}`, [a, b]);
     const answer = await scim.patch(`/Groups/${group.id}`, ...named(JSON.stringify(operations)));
     expect([200, 204]).toContain(answer.status);

@@ -95,7 +95,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect([status, body.displayName, body.userName]).toEqual([201, 'CaSe', userName]);
     });
 
-    test('of two primary values one stays primary, and of values with equal type and value the last stays (RFC 7643 §2.4)', async () => {
+    test('of two primary e-mails one stays primary, and of e-mails with equal type and value the last one is kept (RFC 7643 §2.4)', async () => {
       const two = [
         email('a@x.example', 'work', { primary: true }),
         email('b@x.example', 'home', { primary: true }),

@@ -134,7 +134,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(Object.keys(body).sort()).toEqual(['emails', 'id', 'schemas', 'userName']);
     });
 
-    test('each filter as the request collection of Microsoft spells it finds the described user or no user', async () => {
+    test("each filter in the spelling of Microsoft's request collection finds exactly the expected user, or no user", async () => {
       const none = ['userName eq "1 or 2"', 'userName eq "5d48a0a8e9f04aa38008"', 'userName sw "nobody"'];
       const found = [
         `DisplayName eq "lennay${suffix}"`,

@@ -14,9 +14,9 @@ const faultsOf = (code: string): string[] =>
 
 test.each([
   ['a comment that begins with a pronoun', '// Who asks gets one.'],
-  ['its second sentence', '// Reads one row. What is left waits.'],
-  ['a sentence of two lines', '// Reads one row.\n// Nobody waits.'],
-  ['the comment of a function', '/**\n * Whatever is left.\n * @returns one\n */'],
+  ['a second sentence that begins with a pronoun', '// Reads one row. What is left waits.'],
+  ['a sentence that begins with a pronoun on the second line', '// Reads one row.\n// Nobody waits.'],
+  ['a function comment that begins with a pronoun', '/**\n * Whatever is left.\n * @returns one\n */'],
   ['"those" without a noun', '// Those that wait are counted.'],
   ['the name of a test', "test('what is asked for is answered', f);"],
   ['the name of a table of tests', "it.each(rows)('nobody is told', f);"],

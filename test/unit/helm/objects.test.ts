@@ -29,7 +29,7 @@ describe.each(CASES)('the objects of %s', (name) => {
   });
 });
 
-test('the tested values render an object of each kind that a custom resource definition (CRD) of Kubernetes adds, and a misspelt field in each is reported', () => {
+test('the tested values render an object of each kind of a custom resource definition (CRD), and a misspelt field in each object is reported', () => {
   const objects = CASES.flatMap(rendered);
   for (const kind of OPERATOR_KINDS) {
     const object = structuredClone(objects.find((each) => kindOf(each) === kind));

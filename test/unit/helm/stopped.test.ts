@@ -35,7 +35,7 @@ describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES)('%s', (helm) => {
     }
   });
 
-  test.each(['ha', 'roles-split'])('after stopped.yaml over the values %s, topology both with one api replica runs one pod, an api', (name) => {
+  test.each(['ha', 'roles-split'])('topology both with one api replica over stopped.yaml and the values %s runs one pod, an api', (name) => {
     const objects = render(name, file('both.yaml', 'topology: both\napi: { replicas: 1 }\n'));
     const running = Object.entries(replicas(objects)).filter(([, each]) => each !== 0);
     expect(running).toEqual([[expect.stringMatching(/-api$/), 1]]);

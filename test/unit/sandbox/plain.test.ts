@@ -6,7 +6,7 @@ import { partsOf } from '../../../src/sandbox/persistence/parts.ts';
 
 const roundTrip = (value: unknown): unknown => decode(JSON.parse(JSON.stringify(encode(value))));
 
-test('maps, sets, bigints, infinities and objects with the key of the type tag are restored unchanged', () => {
+test('saved maps, sets, bigints, infinities and objects with the key of the type tag ($) are restored unchanged', () => {
   const value = {
     map: new Map<unknown, unknown>([[1, new Set(['a', Infinity])]]),
     big: 12n ** 30n,

@@ -38,7 +38,7 @@ test('streamed lines of sync and async iterables arrive in order', async () => {
   expect(await (await request(other)).body.text()).toBe('c\nd\n');
 });
 
-test('the source is read no faster than the client reads, and is closed when the client disconnects', async () => {
+test('the source of a stream is read no faster than the client reads, and is closed when the client disconnects', async () => {
   let made = 0;
   let isReturned = false;
   const url = await serve(function* () {
@@ -60,7 +60,7 @@ test('the source is read no faster than the client reads, and is closed when the
   await eventually('the source is returned', () => isReturned);
 });
 
-test('a client that disconnects while the next line is pending closes the source', async () => {
+test('a client that disconnects while the next line is pending closes the source of the stream', async () => {
   let isReturned = false;
   const source: AsyncIterable<string> = {
     [Symbol.asyncIterator]: () => {

@@ -156,7 +156,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(() => replaceReferences(deep, new Map([['a', '1']]))).not.toThrow();
   });
 
-  test('the creation of a bulk resource is split if members or a complex attribute refer to a later bulkId, and not if a simple value does', () => {
+  test('the creation of a bulk resource is split if its members or a complex attribute refer to a later bulkId, and not if only a simple value does', () => {
     const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];
@@ -215,7 +215,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(group('g', 'h'), patch('/Groups/bulkId:g', 'x'), group('h', 'g'))).toBe('0 2 0+ 1');
   });
 
-  test('bulk operations whose simple values refer to each other in a circle are executed unchanged, and later operations too', () => {
+  test('bulk operations whose simple values refer to each other in a circle are executed unsplit, before the operations that refer to them', () => {
     const named = (bulkId: string, name: string) => user(bulkId, { userName: `bulkId:${name}` });
     expect(
       planned(patch('/Users/bulkId:u', 'bulkId:g'), named('u', 'v'), named('v', 'u'), group('g', 'v')),

@@ -12,7 +12,7 @@ async function all(lines: AsyncIterable<string>): Promise<any[]> {
   return records;
 }
 
-test('every reader gets all records from its joining position to the end', async () => {
+test('every reader of a chat run gets all records from the time it joins to the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom('say', 'join', 'pause'), { maxLength: 40 }), async (steps) => {
       const run = start();

@@ -103,7 +103,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(parse({ op: 'remove', path: 'members' })).toBe('accepted');
   });
 
-  test('a member with $ref alone counts as one reference-for-value, and one with value and $ref counts as no deviation', () => {
+  test('a member with $ref and without value counts as the deviation reference-for-value, and a member with both as no deviation', () => {
     const counted = (value: object) => {
       const names: string[] = [];
       const profile = profileOf('auto', (name) => names.push(name));
