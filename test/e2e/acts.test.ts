@@ -109,7 +109,7 @@ test('an import of links and a restore each leave an audit entry', async () => {
   await commands.run('release');
 });
 
-test('without --by the operator is SCIM_BRIDGE_OPERATOR, else the pod, else the account', async () => {
+test('an order without --by is recorded under SCIM_BRIDGE_OPERATOR, else under the pod, else under the system account', async () => {
   const names = ['SCIM_BRIDGE_OPERATOR', 'POD_NAME', 'POD_NAMESPACE', 'SUDO_USER'] as const;
   const before = names.map((name) => process.env[name]);
   const run = async (env: Partial<Record<(typeof names)[number], string>>): Promise<string> => {

@@ -74,7 +74,7 @@ async function approve(by: string, ...names: string[]) {
   return (await place.commands.run('approvals', ...order)).json;
 }
 
-test('the first approval of two of three removals → `approvals approve --json` gives the id that a second person approves, and the expiry of the list as its end', async () => {
+test('the first approval of two of three removals → `approvals approve --json` has the id for the second person, and the expiry of the whole approval as its end', async () => {
   const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
   const { id, outcome, expiresAt } = await approve('mike', ...NAMES.slice(2));
   expect([outcome, expiresAt]).toEqual(['noted', end]);

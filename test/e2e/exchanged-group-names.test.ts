@@ -284,7 +284,7 @@ test('a group with a temporary name that the settings exclude is an exception un
   await eventually('no dead letter', async () => (await letters()).length === 0, LONG_MS);
 }, 90_000);
 
-test('a held removal of a group with a temporary name that the settings leave out waits for no decision any more', async (place) => {
+test('a held removal from a group with a temporary name ends when the settings exclude the group', async (place) => {
   const { commands } = place;
   const held = async () => (await commands.run('approvals', 'list', '--json')).json as unknown[];
   await place.change(({ targets }) => {

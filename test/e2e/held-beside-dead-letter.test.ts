@@ -62,7 +62,7 @@ test('the plan lists the dead letter as conflict, the membership behind the dead
 const dryRun = async (name: string): Promise<string> =>
   (await place.commands.run('sync', name, '--dry-run')).text.replaceAll(/\s+/g, ' ');
 
-test('sync --dry-run of a person names the decision for which the removal from the dead letter waits, not the group', async () => {
+test('the removal of a person from a group that is a dead letter is held, then rejected → sync --dry-run names this as the reason, not the dead letter', async () => {
   const removal = `removeMember ${BOB} in team (`;
   expect(await dryRun(BOB)).toContain(
     `${removal}held by the guard until an operator decides or the approval expires`,
@@ -73,7 +73,7 @@ test('sync --dry-run of a person names the decision for which the removal from t
   expect(await dryRun(BOB)).toContain(`${removal}rejected by an operator, so it is not written`);
 });
 
-test('sync --dry-run of a person who is a dead letter says that a new membership waits for the person and for the held removal', async () => {
+test('sync --dry-run of a person who is a dead letter says that a new membership waits for the person and for the held removal from another group', async () => {
   const { idp, platform } = place;
   await platform.control('PATCH', '/faults', { rules: [] });
   const dan = await idp.createUser('dan@acme.example', { title: '3' });

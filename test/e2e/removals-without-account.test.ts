@@ -29,7 +29,7 @@ const removeBobFrom = (group: string): Promise<unknown> =>
   place.idp.patch(`/Groups/${ids[group]}`, { op: 'remove', path: `members[value eq "${ids.bob}"]` });
 const membersOf = async (name: string) => (await place.platform.group(name))?.members;
 
-test('the source removes a person whose account is gone from a group → no command announces a removal, and sync writes and logs none', async () => {
+test('the account of a person is gone, and the source removes the person from a group → no command announces a removal, and sync writes and logs none', async () => {
   await deleteByHand();
   await removeBobFrom('fin');
   for (const command of [

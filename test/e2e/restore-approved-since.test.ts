@@ -10,7 +10,7 @@ const ANN = 'ann@acme.example';
 const NAMES = [ANN, 'bob@acme.example', CAT, DAN];
 const NONE = { count: 0, percent: 0 };
 
-test('after a restore, explain attributes changes that were approved since the backup to others or the bridge, and verify-access waits for none', async () => {
+test('after a restore, explain attributes changes that were approved since the backup to others or the bridge, and verify-access does not wait for them', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 1, percent: 50 } } } });
   const { commands, idp } = place;
   try {

@@ -142,7 +142,7 @@ test.each([
   ['the second connection, while the first one has no link,', [], MANY],
   ['each of both connections', OURS, MANY],
 ])(
-  '%s notices the other tenant, and an operator accepts it → each connection compares its links before it writes, and nobody there is changed',
+  '%s notices the other tenant, and an operator accepts it → each connection compares its links before it writes, and no account there is changed',
   async (_who, ofDefault, ofSecond) => {
     await open(ofDefault, ofSecond);
     await outcome('reconcile', '--yes');
@@ -163,7 +163,7 @@ test.each([
   60_000,
 );
 
-test('the first connection accepts the other tenant during a run of the second one → the second one compares its link before it writes, and nobody there is changed', async () => {
+test('the first connection accepts the other tenant during a run of the second → the second connection compares its link before it writes, and no account there is changed', async () => {
   await open(OURS);
   await outcome('reconcile', '--yes');
   await rename('Robert');

@@ -66,7 +66,7 @@ test('a text that the source does not have is cleared by the next reconcile, and
   expect(await attributesOf(ANN)).toMatchObject({ country: 'DE', emptied: 'all', regions: ['region-eu'] });
 }, 60_000);
 
-test('reconcile --full clears the values of a string_array that somebody gave at the platform and the source does not have', async () => {
+test('somebody gave a string_array a value at the platform, and the source has none → reconcile --full clears the value', async () => {
   await giveRegions(CID, ['region-us']);
   expect((await place.commands.run('plan', '--full')).text).toContain('regions: ["region-us"] → nothing');
   await place.commands.run('reconcile', '--full', '--yes');

@@ -105,7 +105,7 @@ const urisOf = ({ events: found }: Told): string[] =>
 const namesOf = ({ events: found }: Told): string[] =>
   Object.values(found).flatMap(({ attributes = [] }) => attributes);
 
-test('only a connection with an event receiver has securityEvents in ServiceProviderConfig, and /Schemas describes it (RFC 9967 §4); others answer 404 to a poll', async () => {
+test('only a connection with an event receiver has securityEvents in ServiceProviderConfig and in /Schemas (RFC 9967 §4); other connections answer 404 to a poll', async () => {
   const { body } = await client('polled').get('/ServiceProviderConfig');
   const uris = ['create:notice', 'put:notice', 'patch:notice', 'delete', 'activate', 'deactivate'];
   expect(body.securityEvents).toEqual({
@@ -335,7 +335,7 @@ test("events are posted one by one with the receiver's token, and posted again a
   expect(await versions(id)).toEqual(['W/"1"', 'W/"1"', 'W/"1"', 'W/"1"', 'W/"2"', 'W/"3"']);
 }, 30_000);
 
-test('a refused event is kept for the operator; an event refused because of keys or access stays pending', async () => {
+test('an event that the receiver refuses is kept for the operator; an event refused because of keys or access stays pending', async () => {
   receiver.posts.length = 0;
   receiver.answers = [
     { status: 400, body: JSON.stringify({ err: 'invalid_request', description: 'not parsable' }) },

@@ -110,7 +110,7 @@ test('a token in the query or in the body does not authenticate (RFC 6750 §2.3,
   }
 });
 
-test('a token of one connection answers 401 at the other, and 200 at its own', async () => {
+test('a token of one connection answers 401 at another connection, and 200 at its own', async () => {
   const mine = createClient(scim.port, '/connections/here/scim/v2', OTHER);
   expect((await mine.get('/Users')).status).toBe(200);
   expect((await createClient(scim.port, '/connections/here/scim/v2', TOKEN).get('/Users')).status).toBe(401);

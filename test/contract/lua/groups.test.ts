@@ -175,7 +175,7 @@ describe('members whose user does not exist yet', () => {
   });
 
   it.each(['before', 'after'])(
-    'a member value that is only an email address names no user, whether the user with the address comes %s the group or gets it later',
+    'a member value that is only an e-mail address finds no user, also if a user gets this address %s the member is added',
     async (order) => {
       const withMail = { userName: 'late', emails: [{ value: 'mail@x.com' }] };
       if (order === 'before') await store.putUser(LATE, withMail);

@@ -43,7 +43,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(1);
   });
 
-  it('when 12 deactivations wait and the guard allows 11, already the first one that is synced is held', async () => {
+  it('when 12 deactivations wait and the guard allows 11, the first deactivation that is synced is held already', async () => {
     const refs: Ref[] = [];
     for (const number of range(0, 12)) refs.push(await syncedUser(`p${number}-`));
     for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));

@@ -134,7 +134,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
   });
 
-  it('if mapping rules read groups, a rename marks all members, and workers mark the rest after the process died', async () => {
+  it('if mapping rules read groups, a rename of a group marks all its members, and after a kill of the process workers mark the rest', async () => {
     const store = await opened({ rulesReadGroups: true });
     await store.settleAll();
     const marked = async () =>

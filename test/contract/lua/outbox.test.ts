@@ -152,7 +152,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('after a lost lease save and ackMembers throw LeaseLost, ack returns fenced, and nothing is stored', async () => {
+  it('after the lease is lost, save and ackMembers throw LeaseLost, ack returns fenced, and nothing is stored', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.claimRefs();
     const lost = await store.begun(GROUP);

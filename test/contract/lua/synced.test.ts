@@ -90,7 +90,7 @@ describe('the set of synced resources', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it("a scan returns a group that waits for a member's deactivation as held while that deactivation is held or marked, and else as stale", async () => {
+  it('a group waits for the deactivation of a member → a scan returns the group as held while the deactivation is held or marked, otherwise as stale', async () => {
     await store.members(G, drop(BOB));
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
     const work = await store.begun(`Group:${G}`);

@@ -162,7 +162,7 @@ test('AUTH-23 bodies of 401 and 403 have the form of the API family', async () =
   });
 });
 
-test('AUTH-26 an API key with an expiry is 401 after it, and a key without one stays valid', async () => {
+test('AUTH-26 an API key is 401 after its expiry, and a key without expiry stays valid', async () => {
   const expiresAt = Date.now() + 60_000;
   const { body } = await rig.control('POST', '/fixtures', {
     apiKeys: [{ name: 'short', owner: 'admin@acme.example', expiresAt }],

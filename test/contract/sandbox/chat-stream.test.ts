@@ -207,7 +207,7 @@ test('CHAT-25 isDefaultBranch of a chat is true without activeBranchName, false 
   expect(await statusOf({ activeBranchName: 'no-such', ...as('ada') })).toBe(400);
 });
 
-test('GEN-05 on a subscription without chat, a chat request with an API key, one with a token, and an abort each answer 403', async () => {
+test('GEN-05 on a subscription without chat, chat requests with an API key and with a token, and an abort, answer 403', async () => {
   await rig.set({ plan: { chat: false } });
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   expect((await rig.talk({ input: QUESTION, ...as('ada') })).status).toBe(403);

@@ -186,7 +186,7 @@ test('STATE-10 after ten years a persistent chat user and its threads are still 
   expect(await rig.threads()).toHaveLength(2);
 });
 
-test('LIM-01 LIM-02 LIM-04 one persistent external user more than the limit gets 429, ephemeral ones are not counted, and a higher limit lets the user in', async () => {
+test('LIM-01 LIM-02 LIM-04 a persistent external user beyond the limit gets 429, ephemeral users are not counted, and a higher limit lets the user in', async () => {
   await rig.set({ externalUserLimit: 2, chatRecordDelayMs: 0 });
   const kept = (name: string) => rig.talk({ input: QUESTION, ...as(name, { isEphemeral: false }) });
   expect([(await kept('one')).status, (await kept('two')).status]).toEqual([200, 200]);

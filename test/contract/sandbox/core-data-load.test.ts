@@ -128,7 +128,7 @@ test('DATA-04 a bad query is 400 with {error}', async () => {
   }
 });
 
-test('DATA-04 a query with a limit above the maximum is 400, and one with the maximum returns that many rows', async () => {
+test('DATA-04 a query with a limit above the maximum is 400, and a query with the maximum returns that many rows', async () => {
   expect((await rig.load({ measures: [COUNT], limit: 50_001 })).status).toBe(400);
   await rig.control('PATCH', '/settings', { dataRowCap: 3 });
   expect((await rig.load({ ...byCountry, limit: 4 })).status).toBe(400);

@@ -92,7 +92,7 @@ test('REC-01 a list item has id and name as text and created_at as an ISO time',
   expect(new Date(createdAt).toISOString()).toBe(createdAt);
 });
 
-test('REC-08 PAGE-03 pagination has whole numbers and is beside data', async () => {
+test('REC-08 PAGE-03 the list of deployments and of environments has the key pagination with the whole numbers limit, offset and total', async () => {
   for (const path of [DEPLOYMENTS, `${DEPLOYMENTS}/1/environments`]) {
     const { body } = await rig.call('GET', path);
     expect(Object.keys(body.pagination).sort()).toEqual(['limit', 'offset', 'total']);

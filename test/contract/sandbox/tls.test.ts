@@ -23,7 +23,7 @@ function status(url: string, ca: string | undefined, key: string | undefined): P
   });
 }
 
-test('GEN-02 over https a client that trusts the certificate gets 200, and another one ends the connection', async () => {
+test('GEN-02 over https a client that trusts the certificate gets 200, and another client ends the connection', async () => {
   const { platformUrl, certificate, fixtures } = sandbox.ready;
   expect(platformUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(certificate).toContain('BEGIN CERTIFICATE');

@@ -62,7 +62,7 @@ test('USER-05 a user cannot delete (400) or deactivate (403) itself', async () =
   expect((await rig.call('PUT', `${USERS}/1`, { body: { isDeactivated: true } })).status).toBe(403);
 });
 
-test('USER-06 and USER-07 a bulk action on users answers 200 with the ids that succeeded and the ones that failed, and a repeated id counts once', async () => {
+test('USER-06 and USER-07 a bulk action on users answers 200 with the succeeded and the failed ids, and a repeated id counts once', async () => {
   const { id } = await create('a');
   const { status, body } = await rig.post(`${USERS}/bulk`, {
     action: 'DEACTIVATE',

@@ -191,7 +191,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidPath' } });
   });
 
-  test('an empty filter, or one with a space before its bracket, is 400 invalidFilter', async () => {
+  test('an empty filter, or a filter with a space before its bracket, is 400 invalidFilter', async () => {
     for (const filter of ['', '%20', 'emails%20%5Btype%20eq%20%22work%22%5D'])
       for (const endpoint of ['/Users', '/Groups'])
         expect(await scim.get(`${endpoint}?filter=${filter}`)).toMatchObject({

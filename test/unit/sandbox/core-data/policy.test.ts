@@ -40,7 +40,7 @@ test('with several matching policies the rows of each policy are visible, and al
   expect(filters(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual([]);
 });
 
-test('a query returns only rows that the policies showing each of its members allow, and none if no policy shows a member', () => {
+test('a query returns a row only if for each queried member a policy that shows the member allows the row; a member without such a policy gives no rows', () => {
   const showing = (policy: Policy, ...includes: string[]): Policy => ({
     ...policy,
     members: { includes, excludes: [] },
