@@ -47,7 +47,7 @@ const noted = (wanted: number) =>
     20_000,
   );
 
-test('redirects to a sign-in page answer every call → status, explain, plan and doctor say so, doctor names the configured address and the address of the redirect, and no command advises on SCIM or the key', async () => {
+test('redirects to a sign-in page answer every call → status, explain, plan and doctor say so, doctor names the configured and the redirected address, and no command advises on SCIM or the key', async () => {
   await noted(302);
   const [status, explain, plan, doctor, verify] = [
     await run('status'),

@@ -57,7 +57,7 @@ test('plan shows a new membership as `Person <userName> in <group>`, not as `Gro
   expect(plan).not.toContain(`Group ${EVE}`);
 });
 
-test('the target is on hold and the approval expires → approvals, status, explain and exceptions say that the guard judges the changes anew after the hold, and after the release they are held under a new id', async () => {
+test('an approval expires on hold → approvals, status, explain and exceptions say that the guard judges its changes anew after the hold, and after the release the changes are held under a new id', async () => {
   const id = await openId();
   const key = await place.key(':guardApproval:main');
   await outputOf('hold');

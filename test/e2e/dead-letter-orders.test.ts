@@ -81,7 +81,7 @@ test('a group is a dead letter and a person waits to join it → the removal of 
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('system:Red');
 }, 60_000);
 
-test('the dead letter of a person with a value that cannot be mapped was dropped → explain shows the fault in place of the value, and explain and `dead-letters retry` advise sync, which tries the person again', async () => {
+test('the dead letter of a person with a value that cannot be mapped was dropped → explain shows the fault in place of the value, and explain and `dead-letters retry` advise sync', async () => {
   await place.commands.run('dead-letters', 'drop', ANN);
   const explained = await place.commands.run('explain', ANN, '--all');
   expect(explained.text).toMatch(

@@ -101,7 +101,7 @@ test('a new user with another externalId has taken over the account of a former 
   });
 }, 60_000);
 
-test('a person whose account is closed is created anew with another externalId while the target is on hold → forget of the former ref asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
+test('on hold, a person with a closed account is created anew with another externalId → forget of the former ref asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
   const former = await create(IVY, 'ext-ivy');
   await remove(former);
   await place.commands.run('hold');

@@ -61,7 +61,7 @@ test('a removal is held, the limit is raised and the source removes another memb
   expect(await groupsOf(ANN)).toEqual(['crew']);
 }, 60_000);
 
-test('a group loses a leaver whose deactivation exceeds the limit, and a member whose removal fits into it → plan and sync --dry-run announce only the changes of the leaver as held, and other removals are written', async () => {
+test('a group loses a leaver whose deactivation exceeds the limit, and a member whose removal does not → plan and sync --dry-run announce only the changes of the leaver as held, and other removals are written', async () => {
   const none = { count: 0, percent: 100 };
   const two = { count: 2, percent: 100 };
   place = await openPlace({ target: { guard: { deactivate: none, removeMembers: two } } });

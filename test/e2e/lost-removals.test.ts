@@ -279,7 +279,7 @@ test('a removal that was answered 204 and not carried out is repaired by the nex
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('101 removals were answered 204 and not carried out, and the platform shows no member and answers 404 for 100 of the accounts → another plan reads the account that the first did not read, and apply repairs its removal', async () => {
+test('101 removals were answered 204 and not carried out, the platform shows no member, and 100 accounts answer 404 → a second plan reads the account that the first did not read, and apply repairs its removal', async () => {
   const removeMembers = { count: 1000, percent: 100 };
   await open({ guard: { removeMembers } });
   const people = Array.from({ length: 98 }, (_, index) => `p${index}@acme.example`);

@@ -66,7 +66,7 @@ test('a new person gets the userName of a person whose rename waits for a held r
   await hasName(IVY, 'hire');
 }, 60_000);
 
-test('a person gets the userName that the account of a protected person still has → plan, sync --dry-run and explain say that the account is protected, and not that its person left, until somebody renames it and retries the dead letter', async () => {
+test('a person gets the userName that the account of a protected person still has → plan, sync --dry-run and explain say that the account is protected, and not of a leaver, until somebody renames the account and retries the dead letter', async () => {
   await open({});
   await place.change(({ targets }) => (targets.main.users = { protected: [NEW_NAME] }));
   await rename(ivy, NEW_NAME);

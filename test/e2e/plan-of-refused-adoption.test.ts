@@ -60,7 +60,7 @@ test('a user whose adoption was refused stays a conflict, not an adoption, in a 
   expect(made.counts.adopt).toBeUndefined();
 }, 30_000);
 
-test('others delete a linked account and make a new account with the same userName and another externalId → plan, dry run and explain show a conflict and no write, and a reconcile takes the account over once its externalId is corrected', async () => {
+test('others replace a linked account by one with the same userName and another externalId → plan, dry run and explain show a conflict and no write, and a reconcile takes the account over once the externalId is corrected', async () => {
   const name = 'cid@acme.example';
   const cid = await place.idp.createUser(name, { title: 'high' });
   await place.idp.createGroup('Lab', [cid]);
