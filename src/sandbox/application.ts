@@ -57,7 +57,7 @@ function logRequest(runtime: SandboxRuntime): RequestHandler {
   };
 }
 
-/** Decides the injected faults of this request. A `refusal` among them answers the request before any change. */
+/** Decides the faults of a request and waits for their latency. A `refusal` answers the request before any change. */
 function injectRefusal(runtime: SandboxRuntime): RequestHandler {
   return async (request, response, next) => {
     const visit = visitOf(response);
@@ -85,7 +85,7 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
   };
 }
 
-/** Adds the middleware of one family to the application. A request meets it in the order of the calls below. */
+/** Adds the middleware of one family to the application. Requests pass it in the order of the calls below. */
 function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): void {
   const setMediaType: RequestHandler = (request, response, next) => {
     visitOf(response).mediaType = family.mediaType(request);

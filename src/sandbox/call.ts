@@ -33,7 +33,7 @@ export interface Visit {
 export interface Call extends CurrentState {
   readonly request: Request;
   readonly caller: Caller;
-  /** State that answers to reads show; an earlier state with the fault `staleReadsMs`. */
+  /** State that a read returns: live, or earlier with the fault `staleReadsMs`. */
   readonly read: StateView;
   readonly fault: InjectedFault;
   readonly platformUrl: string;

@@ -2,7 +2,7 @@
 import { jwtVerify, SignJWT } from 'jose';
 import { isJsonObject, type SandboxJsonObject } from './json.ts';
 
-/** Holder of the secret, such as a DeploymentRecord. */
+/** Holder of the HMAC secret, such as a DeploymentRecord. */
 interface TokenIssuer {
   readonly apiSecret: string;
 }

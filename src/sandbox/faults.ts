@@ -11,7 +11,7 @@ type InjectedRefusal =
 /** Replaces the answer after the change was stored. */
 export type Loss = Silence | { kind: 'status'; status: number };
 
-/** Truncates a list: with `total` its totals match the short list, with `page` they stay true. */
+/** Truncates a list. Totals count the short list in the mode `total`, the full list in the mode `page`. */
 interface Truncation {
   /** Share of the page that is kept, 0 to 1. */
   readonly keep: number;
@@ -36,7 +36,7 @@ export interface Faults {
   current(): unknown;
   /** True while a fault asks for stale reads. */
   readsMayLag(): boolean;
-  /** Returns the faults of one request; each call draws random numbers and counts as a match of rules. */
+  /** Returns the faults of one request; each call draws random numbers and counts for matching rules. */
   decide(method: string, path: string): InjectedFault;
 }
 
@@ -89,7 +89,7 @@ function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): InjectedRefusal | und
   return hits.has('htmlAnswer') ? { kind: 'html' } : undefined;
 }
 
-/** Returns the first of the drawn faults that replace the answer; undefined: it is sent. A refusal comes before all of them. */
+/** Returns the first of the drawn faults that replace the answer; undefined: the answer is sent. Ignored after a refusal. */
 function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
   if (hits.has('dropAfter')) return { kind: 'drop' };
   const held = hits.get('timeoutAfterCommit');
@@ -98,7 +98,7 @@ function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
   return broken ? { kind: 'status', status: statusOf(broken) } : undefined;
 }
 
-/** Returns how a list is truncated, by default to half of the page with totals that match. */
+/** Returns how a list is truncated, by default to half of the page, in the mode `total`. */
 function truncationOf(chance: Chance | undefined): Truncation | undefined {
   if (!chance) return undefined;
   return {

@@ -32,7 +32,7 @@ function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJson
     isAdmin,
     isDeactivated: optionalBoolean(source, 'isDeactivated') ?? false,
     permissions: new Set(optionalTexts(source, 'permissions')),
-    // As of a user whom an administrator creates (contract 3.3).
+    // The source for users created by an administrator (contract 3.3).
     aliasSource: 'manual',
     ...(named ? { roles: new Set(named.filter((name) => name !== 'Admin')) } : {}),
   });

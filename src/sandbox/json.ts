@@ -32,7 +32,7 @@ export function requireText(source: SandboxJsonObject, name: string): string {
 
 /**
  * Returns an optional property; null and absence give null.
- * @throws 400 `invalidValue` for a value that `is` refuses; `form` says what it must be
+ * @throws 400 `invalidValue` for a value that `is` refuses; the error says that it must be `form`
  */
 export function optionalOf<T>(
   source: SandboxJsonObject,

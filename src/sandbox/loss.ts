@@ -16,7 +16,7 @@ export async function closeSilently(request: Request, silence: Silence): Promise
   request.socket.destroy();
 }
 
-/** Loses the answer to a stored change; throws the injected status for faults of that kind. */
+/** Loses the answer to a stored change; a loss of the kind `status` is thrown as a SandboxProblem. */
 export async function loseAnswer(request: Request, loss: Loss): Promise<void> {
   if (loss.kind === 'status') throw new SandboxProblem(loss.status, 'Injected fault after the change');
   await closeSilently(request, loss);

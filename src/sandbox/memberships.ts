@@ -1,4 +1,4 @@
-// Indexes group memberships by group and by user; changing one member costs the same in groups of every size.
+// Indexes group memberships by group and by user; adding or removing a member takes constant time.
 import type { Durable } from './durable.ts';
 import { createRecentChanges, type RecentChangesDeps } from './recent-changes.ts';
 
@@ -29,7 +29,7 @@ function undo(ids: Set<number>, id: number, joined: boolean): void {
   else ids.add(id);
 }
 
-/** Creates an empty store of memberships. For a read at an earlier time the changes since then are taken back. */
+/** Creates an empty store of memberships. A view of an earlier time takes back the changes since then. */
 export function createMemberships(deps: RecentChangesDeps): Memberships {
   /** User ids by group id. */
   const members = new Map<number, Set<number>>();

@@ -37,10 +37,7 @@ function positionAfter(rows: readonly TableRow[], id: number, direction: 'ascend
   return found < 0 ? rows.length : found;
 }
 
-/**
- * Shortens a page when a fault says so. `looksComplete` is true when the answer must also hide that items are
- * missing.
- */
+/** Shortens a page by the fault `truncateLists`. If `looksComplete`, `hasNextPage` and `total` must hide the missing items. */
 function truncated<Item>(call: Call, whole: readonly Item[]): { page: Item[]; looksComplete: boolean } {
   const { truncation } = call.fault;
   if (!truncation) return { page: [...whole], looksComplete: false };

@@ -20,10 +20,10 @@ function createDeploymentCheck(runtime: SandboxRuntime, mount: string): MountedR
   return { mount, router };
 }
 
-/** Mounts all routes behind the deployment check; `more` are routes built elsewhere. */
+/** Returns the family: all routes, behind the deployment check; `more` are built elsewhere. */
 export function createPlatformFamily(runtime: SandboxRuntime, more: readonly MountedRouter[]): ApiFamily {
   return {
-    // Without the version, so that a path of an unknown version is 404 in the error form of this family.
+    // No version here, so that a path of an unknown version is 404 in the error form of this family.
     mounts: ['/api', '/build/api'],
     pathChecks: [createDeploymentCheck(runtime, '/api/v1'), createDeploymentCheck(runtime, '/build/api/v1')],
     routers: [
@@ -34,8 +34,8 @@ export function createPlatformFamily(runtime: SandboxRuntime, more: readonly Mou
     ],
     authenticate: (request) =>
       authenticate(request, currentStateOf(runtime), {
-        // The vendor's client sends `Authorization: Api-Key` here (contract 1.1); with the setting, tests find out whether a
-        // client sends Bearer.
+        // The vendor's client sends `Authorization: Api-Key` here (contract 1.1). With `strictAuthScheme`, tests find clients that
+        // do not send Bearer.
         acceptsApiKeyScheme: !runtime.settings.strictAuthScheme,
       }),
     render: platformError,

@@ -1,6 +1,6 @@
 // Records recent changes, so that reads can return an earlier state (fault `staleReadsMs`).
 
-/** Longest lag that can be served, milliseconds. */
+/** Largest `staleReadsMs`, milliseconds. */
 export const LONGEST_LAG_MS = 60_000;
 
 export interface RecentChangesDeps {

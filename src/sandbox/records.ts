@@ -11,7 +11,7 @@ export interface AttributeDefinition {
   readonly type: SandboxAttributeType;
   readonly displayName: string | null;
   readonly description: string | null;
-  /** Text for every type (contract 3.1). */
+  /** Default as text, for all types (contract 3.1). */
   readonly defaultValue: string | null;
 }
 

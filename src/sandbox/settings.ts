@@ -99,8 +99,8 @@ export const CHAT_LONGEST_TTL_SECONDS = 100 * 366 * 86_400;
  */
 export const CHAT_LONGEST_INPUT = 100_000;
 /**
- * Number of newest threads that are always kept; with a tenth more, the older ones are removed unless an answer runs in them.
- * Decided here, not in the contract.
+ * Number of newest threads that are always kept. With a tenth more, older threads without a running answer are removed. Decided
+ * here, not in the contract.
  */
 export const CHAT_THREADS_KEPT = 10_000;
 /** Number of newest messages that a thread keeps. Decided here, not in the contract. */

@@ -51,8 +51,8 @@ function cellsOf(event: AuditRecord): string[] {
 }
 
 /**
- * Returns the filter of rows. `eventName` and `userEmail` must be equal, `search` may be anywhere in the row; upper
- * and lower case are the same (ASSUMED-66).
+ * Returns the filter of rows by query parameters: `eventName` and `userEmail` must be equal, `search` must be part of a cell, in
+ * any letter case (ASSUMED-66).
  */
 function cellsTest(call: Call): (cells: readonly string[]) => boolean {
   // An empty parameter is no filter.

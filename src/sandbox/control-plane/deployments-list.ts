@@ -5,10 +5,7 @@ import { cursorPage, offsetPage } from '../paging.ts';
 import type { DeploymentRecord } from '../records.ts';
 import { mayAccess } from './reach.ts';
 
-/**
- * Returns 200; 400 for invalid paging. Lists deployments in the key's scope that the caller has access to
- * (ASSUMED-04).
- */
+/** Returns 200 with the deployments in the key's scope that the caller can access (ASSUMED-04); 400 for invalid paging. */
 export function listDeployments(call: Call): HandlerReply {
   const scope = call.caller.credential.deployments;
   const reached = [...call.state.deployments.values()].filter(

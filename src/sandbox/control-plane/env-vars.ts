@@ -23,8 +23,8 @@ export function listVariables(call: Call): HandlerReply {
 }
 
 /**
- * Parses `{name, value}`. @throws 400, also for the placeholder of a masked value, so that a client that sends a list
- * back does not overwrite the real value
+ * Parses `{name, value}`.
+ * @throws 400 for other forms, and for the placeholder of a masked value: a list that is sent back must not overwrite secrets
  */
 function variableOf(source: SandboxJsonObject): SandboxJsonObject {
   const name = requireText(source, 'name');

@@ -128,9 +128,8 @@ function lifetimeOf(call: Call, body: SandboxJsonObject): number {
 }
 
 /**
- * Handles `POST .../environments/{id}/tokens-for-meta-sync`: 200 `{data: {token, created_at, expires_at}}`;
- * 400, 403, 404. The properties of `security_context` become top-level claims of the token; its own `scope`, `iat` and `exp`
- * are overwritten (ASSUMED-57).
+ * Handles `POST .../environments/{id}/tokens-for-meta-sync`: 200 `{data: {token, created_at, expires_at}}`; 400, 403, 404. The
+ * properties of `security_context`, except `scope`, `iat` and `exp`, become top-level claims of the token (ASSUMED-57).
  */
 export async function createMetaToken(call: Call): Promise<HandlerReply> {
   const body = bodyOf(call);

@@ -88,7 +88,7 @@ export function accessibleDeployment(call: Call): DeploymentRecord {
   return deployment;
 }
 
-/** Throws 403 unless the caller may do this with the deployment. */
+/** Throws 403 unless the caller may do the action with the deployment. */
 export function requirePermission(call: Call, action: DeploymentAction, deploymentId: string): void {
   if (!mayDo(call, call.caller.user, action, deploymentId)) {
     throw new SandboxProblem(403, `The permission ${action} is missing`);

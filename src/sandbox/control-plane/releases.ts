@@ -46,7 +46,7 @@ export function listedReleases(state: State): (Release & { isHead: boolean })[] 
   );
 }
 
-/** Records that a deployment of the tenant runs this version; it stays listed permanently (ASSUMED-63). */
+/** Records that a deployment of the tenant runs a version, which stays listed from then on (ASSUMED-63). */
 export function noteRun(state: State, { channel, version }: Version): void {
   const release = releasesOf(state, channel).find((candidate) => candidate.version === version);
   if (release && !release.wasRun) state.releases.put({ ...release, wasRun: true });

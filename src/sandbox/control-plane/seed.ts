@@ -12,7 +12,7 @@ const RELEASES = [
   { channel: 'latest', version: '1.7.21', wasRun: true },
   { channel: 'latest', version: '1.7.20', wasRun: true },
   { channel: 'latest', version: '1.7.19', wasRun: false },
-  // `createDeployment` notes that it was run.
+  // createDeployment (`ops`, below) sets `wasRun`.
   { channel: 'release', version: '1.6.48', wasRun: false },
   { channel: 'release', version: '1.6.47', wasRun: true },
   { channel: 'release', version: '1.6.46', wasRun: false },

@@ -10,7 +10,7 @@ const REGIONS = [
   { id: 'us-east-1', name: 'North Virginia', cloudProvider: 'aws' },
 ];
 
-/** Handles `GET /regions`: the list under both published names, because clients read either (contract 10). */
+/** Handles `GET /regions`: the list as `items` and as `data`, because clients read either (contract 10). */
 export function listRegions(): HandlerReply {
   return { status: 200, body: { items: REGIONS, data: REGIONS } };
 }
@@ -20,7 +20,7 @@ export function readAppConfig(): HandlerReply {
   return { status: 200, body: { appTheme: {}, applyThemeGlobally: false, creatorMode: false } };
 }
 
-/** Returns the settings. After a change `call.settings` still has the former value, so the new one is passed. */
+/** Returns the settings. After a change `call.settings` has the former value, so the new value is passed. */
 function settingsReply(call: Call, auditLogEnabled = call.settings.auditLogEnabled): HandlerReply {
   return { status: 200, body: { auditLogEnabled, hasSupportAccess: false } };
 }

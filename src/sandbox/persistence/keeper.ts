@@ -8,8 +8,8 @@ import { readSnapshot, snapshotPieces, type Surroundings } from './snapshot.ts';
 import { createWriteBehind, type WriteBehind } from './write-behind.ts';
 
 /**
- * Fills the empty `state` from the folder and makes it the current one. Returns the seed, settings, clock offset and
- * secrets of the snapshot; undefined when the folder has no snapshot. Throws for a damaged snapshot.
+ * Restores the snapshot: fills the empty `state`, and gives state, settings and clock offset to the runtime. Returns the values
+ * beside the state; undefined without a snapshot. Throws for a damaged snapshot.
  */
 export async function restoreRuntime(
   runtime: SandboxRuntime,
@@ -32,7 +32,7 @@ export async function restoreRuntime(
 }
 
 /**
- * Returns the writer that saves the state after changes, and remaining changes when it is stopped (write-behind.ts).
+ * Returns the writer (write-behind.ts) that saves the state after changes, and unsaved changes when it is stopped.
  * @param more.seed name of the seed, which a reset may change
  */
 export function keepSaved(

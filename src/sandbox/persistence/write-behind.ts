@@ -1,4 +1,4 @@
-// Saves DELAY_MS after a change, one save at a time. When stopped, it saves changes that are not saved yet.
+// Saves the state DELAY_MS after a change, one save at a time; `stop` saves changes that are not saved yet.
 
 /** Changes within this time share one snapshot. */
 const DELAY_MS = 200;
@@ -6,7 +6,7 @@ const DELAY_MS = 200;
 export interface WriteBehind {
   /** Reports a change; cheap enough for every change. */
   changed(): void;
-  /** Waits for a running save, then saves remaining changes; rejects when that fails. */
+  /** Waits for a running save, then saves remaining changes; rejects if this save fails. */
   stop(): Promise<void>;
 }
 

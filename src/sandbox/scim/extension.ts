@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { numberFromText, withValue } from '../users/attribute-types.ts';
 import { EXTENSION_URN } from './urns.ts';
 
-/** Returns the attribute name in a flat property name or PATCH path, or undefined outside of the extension. */
+/** Returns `<name>` of a property name or PATCH path `<extension URN>:<name>`; undefined for other text. */
 export function attributeReferenceIn(path: string): string | undefined {
   const prefix = `${EXTENSION_URN}:`;
   return path.toLowerCase().startsWith(prefix.toLowerCase()) ? path.slice(prefix.length) : undefined;

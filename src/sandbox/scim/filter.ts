@@ -2,7 +2,7 @@
 import { SandboxProblem } from '../problem.ts';
 import type { TableRow, TableView } from '../table.ts';
 
-/** An attribute that filters may use: text in lower case that an index finds, or a boolean that is tested at each row. */
+/** An attribute that filters may use: `find` looks up text in lower case in an index, `test` compares a row with a boolean. */
 export type Filterable<T> = { find(text: string): T[] } | { test(row: T, value: boolean): boolean };
 
 interface Clause {
@@ -68,6 +68,6 @@ export function findMatches<T extends TableRow>(
       rows = (rows ?? table.rows()).filter((row) => filterable.test(row, literal));
     }
   }
-  // Set by now: a filter has at least one clause.
+  // `rows` is set: a filter has at least one clause.
   return rows ?? [];
 }

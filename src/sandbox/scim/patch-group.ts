@@ -43,7 +43,7 @@ export function requireMembers(current: CurrentState, value: unknown): number[] 
   return [...new Set(ids)];
 }
 
-/** Returns the platform ids of the users that exist; removing a user who does not exist is not an error (ASSUMED-20). */
+/** Returns the platform ids of users by SCIM ids; unknown ids are left out, as removing them is no error (ASSUMED-20). */
 function existingUsers(current: CurrentState, ids: readonly string[]): number[] {
   return ids.flatMap((id) => findByScimId(current.state.users, current.settings, id)?.id ?? []);
 }

@@ -41,13 +41,13 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
     hasPreviousPage: flagSchema,
     ...nullableTexts('startCursor', 'endCursor'),
   }),
-  // An entry of `data` in its list.
+  // An entry of `data` in DeploymentsList.
   DeploymentListItem: record(['id', 'name', 'created_at'], {
     id: textSchema,
     name: textSchema,
     created_at: momentSchema,
   }),
-  // An entry of `items` in its list, and the answer to the calls of one deployment.
+  // An entry of `items` in DeploymentsList, and the answer to the calls of one deployment.
   Deployment: record(['id', 'name'], {
     id: integer,
     created_at: momentSchema,
@@ -67,7 +67,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
     listSchema(ref('Deployment')),
   ),
   EnvironmentType: oneOfWords('production', 'staging', 'development'),
-  // An entry of `data` in its list.
+  // An entry of `data` in EnvironmentsList.
   Environment: record(['id', 'name', 'type', 'api_credentials'], {
     id: textSchema,
     name: textSchema,
@@ -77,7 +77,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
       sql: record(['host', 'port'], { host: textSchema, port: integer }),
     }),
   }),
-  // An entry of `items` in its list.
+  // An entry of `items` in EnvironmentsList.
   EnvironmentItem: record(['id', 'type', 'api_credentials'], {
     id: textSchema,
     name: textSchema,

@@ -55,7 +55,7 @@ interface ServedOperation {
 
 /** Returns a description made from the path, for an operation without one. */
 function plainText({ method, path }: ServedOperation): OperationText {
-  // Without `build`, `api`, the version and parameters.
+  // All segments except `build`, `api`, version, parameters.
   const words = path.split('/').filter((part) => part !== '' && !/^(build|api|v\d+|\{.*\})$/.test(part));
   const isOne = path.endsWith('}');
   // The same path may be served below `/api` and below `/build/api`, and an id must be unique.

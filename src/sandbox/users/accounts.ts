@@ -18,7 +18,7 @@ import { changePerson, createPerson, removePerson, type PersonChange } from './p
 import { mergeUserSettings } from './me.ts';
 import { toUserView } from './user-view.ts';
 
-/** Returns the user with the id of the path. @throws 404 */
+/** Returns the user with this platform id. @throws 404 */
 export function requireUser(current: CurrentState, id: number): UserRecord {
   const user = current.state.users.get(id);
   if (!user) throw new SandboxProblem(404, 'User not found');

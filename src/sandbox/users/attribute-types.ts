@@ -30,7 +30,7 @@ const FITS: Readonly<Record<SandboxAttributeType, (value: unknown) => boolean>> 
 export const isAttributeValue = (value: unknown): value is StoredAttributeValue =>
   ATTRIBUTE_TYPES.some((type) => FITS[type](value));
 
-/** Returns the value in the type of the definition, or undefined when it does not fit (ASSUMED-42). */
+/** Returns the unchanged value, or undefined when it does not fit the type (ASSUMED-42). */
 export function fitValue(type: SandboxAttributeType, value: unknown): StoredAttributeValue | undefined {
   if (!FITS[type](value)) return undefined;
   return value as StoredAttributeValue;
@@ -42,7 +42,7 @@ export function numberFromText(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Converts text, such as a default, to the type, booleans and lists from JSON; undefined if it does not fit (ASSUMED-39). */
+/** Parses text, such as a default, as the type; booleans and lists are JSON. Undefined if it does not fit (ASSUMED-39). */
 export function valueFromText(type: SandboxAttributeType, text: string): StoredAttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') return numberFromText(text);

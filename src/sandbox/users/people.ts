@@ -52,7 +52,7 @@ function requireFreeName(state: State, userName: string, ownId?: number): void {
   if (holder && holder.id !== ownId) throw new SandboxProblem(409, 'userName is already taken', 'uniqueness');
 }
 
-/** Stores a user and updates what depends on it: the search text, the active administrators and running answers. */
+/** Stores a user with search text, updates the active administrators, and stops chat answers of a deactivated user. */
 function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord {
   const searchText = [person.firstName ?? '', person.userName, person.email].join('\n').toLowerCase();
   const user: UserRecord = { ...person, searchText };

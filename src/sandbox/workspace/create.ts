@@ -47,7 +47,7 @@ export function readNewFolder(source: SandboxJsonObject): {
   return { name, parentId: readInteger(source, 'parentId'), position: readInteger(source, 'position') };
 }
 
-/** Stores a folder, after its siblings unless it names its position. */
+/** Stores a folder at its `position`, by default after its siblings. */
 export function addFolder(
   current: CurrentState,
   placing: Placing,

@@ -21,7 +21,7 @@ export function createDashboardReader(): ReadDashboards {
 
   function compile(): Ajv {
     const ajv = new Ajv({ allowUnionTypes: true, ownProperties: true, validateSchema: false });
-    // Ajv refuses keys that JSON Schema does not define; this one holds the schemas.
+    // Ajv refuses keys that JSON Schema does not define, so `components` is added.
     ajv.addVocabulary(['components']);
     return ajv.addSchema({ $id: 'dashboards', components: { schemas: DASHBOARD_SCHEMAS } });
   }

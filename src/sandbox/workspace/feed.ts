@@ -17,7 +17,7 @@ const ORDERS = new Map<string, Order>([
   ['viewer_last_viewed_at', () => 0],
 ]);
 
-/** Returns the kinds in `types`, given once, several times or joined by commas; all kinds without it. */
+/** Returns the kinds in the parameter `types`, repeated or joined by commas; all kinds without it. */
 function wantedTypes(call: Call): readonly WorkspaceItemType[] {
   const sent = call.request.query['types'];
   if (sent === undefined) return ITEM_TYPES;
@@ -48,7 +48,7 @@ export function listWorkspace(call: Call): HandlerReply {
   const folderId = queryId(call, 'folderId');
   const types = wantedTypes(call);
   const order = wantedOrder(call);
-  // A folderId of 0 is the root, as is no folderId.
+  // A folderId of 0, or none, means the root.
   const candidates = queryText(call, 'search')
     ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
     : contentOfFolder(call.state, deploymentId, folderId || null);

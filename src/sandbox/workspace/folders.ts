@@ -21,7 +21,7 @@ function folderOfPath(call: Call): FolderRecord {
  */
 export function listFolders(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
-  // 0 is the root, as is no parentId.
+  // A parentId of 0, or none, means the root.
   const parent = requireFolder(call.state, deploymentId, queryId(call, 'parentId') || null);
   const level = visibleTo(call, subFoldersOf(call.state, deploymentId, parent?.id ?? null));
   level.sort((left, right) => left.position - right.position || left.id - right.id);

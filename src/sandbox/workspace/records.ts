@@ -35,7 +35,7 @@ export interface EmbedAccess {
 
 /** The dashboards of a workbook, validated on input (dashboard-schemas.ts); null = none. */
 export interface Dashboards {
-  /** DashboardConfig of the specification (contract 4.8), as is the next one. */
+  /** DashboardConfig of the specification (contract 4.8), like dashboardPublished. */
   readonly dashboardDraft: SandboxJsonObject | null;
   readonly dashboardPublished: SandboxJsonObject | null;
   /** Dashboard of the specification: a DashboardConfig with snapshots of its reports. */

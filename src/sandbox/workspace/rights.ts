@@ -20,7 +20,7 @@ function ownRight(state: State, user: UserRecord, item: ItemRecord): number {
   return Math.max(-1, ...grants.map((grant) => rank(grant.action)));
 }
 
-/** Returns true when the user has the right on the item or on a folder above it. */
+/** Returns true for administrators and users with the right on the item or a folder above it. */
 export function mayDo(state: State, user: UserRecord, action: WorkspaceAction, item: ItemRecord): boolean {
   if (user.isAdmin) return true;
   const needed = rank(action);

@@ -4,7 +4,7 @@ import type { CurrentState } from '../state.ts';
 import type { Grant, ItemRecord, WorkspaceItemType } from './records.ts';
 import { isoTime } from '../../support/sources.ts';
 
-/** Returns one stored item; the parent of a folder is called `parentId`, as in its own calls. */
+/** Returns one stored item; the parent of a folder is called `parentId`, as in folder calls. */
 export function showItem(current: CurrentState, item: ItemRecord): SandboxJsonObject {
   const { ownerId, updatedById, createdAtMs, updatedAtMs, folderId, deploymentId, ...kept } = item;
   const nameOf = (id: number): string | null => current.state.users.get(id)?.userName ?? null;
