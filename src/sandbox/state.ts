@@ -92,9 +92,9 @@ export function createState(deps: RecentChangesDeps) {
     externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
     // Time of the next check for expired external users. 0 is in the past, so the first chat request checks all of them.
     externalExpiry: { dueMs: 0 } satisfies ExternalExpiry,
-    /** Agents to which a test gave a behaviour (AgentScript); other agents are not stored. */
+    /** Chat agents with a behaviour from a test (AgentScript); others are not stored. */
     agents: createTable<AgentRecord>({ agentId: (agent) => [agent.agentId] }, deps),
-    /** Answers in progress; in memory only. */
+    /** Chat answers in progress; not saved. */
     runs: createRuns(),
     /** `<deployment id>/<branch name>` of the branches that a user views. */
     branchViews: new Set<string>(),

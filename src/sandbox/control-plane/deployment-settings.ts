@@ -102,7 +102,7 @@ export function updateDeployment(call: Call): HandlerReply {
     release: releaseAfter(call, deployment, change),
   };
   call.state.deployments.set(deployment.id, changed);
-  // The version stays listed after the deployment has left it.
+  // The version stays listed after later changes of version.
   noteRun(call.state, changed.release);
   const { channel, version } = changed.release;
   audit(call, 'Updated deployment configuration', { name: changed.name, channel, version }, changed.name);

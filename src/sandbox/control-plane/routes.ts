@@ -20,7 +20,7 @@ import { listVersions } from './versions.ts';
 
 type Route = readonly [method: 'get' | 'post' | 'put' | 'delete', path: string, handler: Handler];
 
-/** Control-plane operations exist in the hosted product only (ASSUMED-108). */
+/** Answers 404 unless the plan has `hosted` (ASSUMED-108). */
 const hosted =
   (handler: Handler): Handler =>
   (call) => {

@@ -9,7 +9,7 @@ import { parseOperations } from './patch-body.ts';
 import { draftOf, patchDraft } from './patch-user.ts';
 import { parseActive, parseUserFields, toUserResource, type UserFields } from './user-resource.ts';
 
-/** Index of the table by attribute that a filter may name; filter.ts gives attributes in lower case. */
+/** Index of the users table by filter attribute, which filter.ts gives in lower case. */
 const FILTER_INDEXES = {
   username: 'userName',
   externalid: 'externalId',

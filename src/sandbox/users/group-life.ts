@@ -41,7 +41,7 @@ export function createGroup(
   return group;
 }
 
-/** Deletes the group; its members stay users and keep the roles that they got from it (contract 2.7). */
+/** Deletes the group; its members stay users and keep the roles mapped to the group (contract 2.7). */
 export function removeGroup(current: CurrentState, group: GroupRecord): void {
   const { memberships, groups } = current.state;
   for (const userId of [...memberships.membersOf(group.id)]) memberships.remove(group.id, userId);

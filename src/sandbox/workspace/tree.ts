@@ -30,7 +30,7 @@ export function chainTo(state: State, deploymentId: string, folderId: number | n
   return chain;
 }
 
-/** Returns the number of folder levels from this one down, itself included: 1 without sub-folders. */
+/** Returns the number of folder levels from `folder` down, `folder` included: 1 without sub-folders. */
 export function heightOf(state: State, folder: FolderRecord): number {
   let height = 0;
   let level = [folder];

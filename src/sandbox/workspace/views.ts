@@ -30,7 +30,7 @@ function showShared(state: State, item: ItemRecord): SandboxJsonObject {
   };
 }
 
-/** Returns the item as WorkspaceItem of the specification, for every kind; move, workbooks and the feed use it. */
+/** Returns an item of any kind as WorkspaceItem of the specification, for move, workbooks and the feed. */
 export function toItem(state: State, item: ItemRecord): SandboxJsonObject {
   const isWorkbook = item.type === 'WORKBOOK';
   return {
