@@ -31,7 +31,7 @@ export interface AgentTask {
   readonly names: ChatNames;
   /** Development mode adds `thinking` to the records. */
   readonly showsThinking: boolean;
-  /** Behaviour that a test gave to the agent; empty without one. */
+  /** Script that a test gave to the agent; `{}` = no script. */
   readonly script: AgentScript;
   readonly choose: Choose;
 }

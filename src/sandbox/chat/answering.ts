@@ -48,7 +48,7 @@ function createData(job: Job): AgentData {
   const branchName = body.activeBranchName;
   async function collect(sqlQuery: string): Promise<Rows> {
     const context = await session.context(currentOf(job));
-    // The thread may be streaming another answer by now, and this query would be recorded as a query of that answer.
+    // `noteQuery` adds to the last run of the thread, which may be a newer one after the end of this run.
     if (run.signal.aborted) throw new Error('The run is over');
     noteQuery(job.state, job.thread.id, {
       sqlQuery,
@@ -106,7 +106,7 @@ function finish(job: Job, outcome: RunOutcome, failure?: { error: string; hidesM
 function stop(job: Job, reason: Stop): void {
   if (reason === 'aborted') finish(job, 'aborted');
   else if (reason === 'shutdown') finish(job, 'ended', { error: 'The platform is going down' });
-  // A user who has left sees no further messages and none of the earlier ones.
+  // A user who lost access gets no messages, not even the earlier ones.
   else finish(job, 'ended', { error: CHAT_LEFT, hidesMessages: true });
 }
 
@@ -132,7 +132,7 @@ async function runAgent(job: Job, task: AgentTask): Promise<void> {
   } catch (error) {
     finish(job, 'failed', { error: error instanceof Error ? error.message : String(error) });
   } finally {
-    // Not awaited: the current step ends by itself and its records are dropped.
+    // Not awaited, because `return` waits for the agent's current step.
     records.return().catch(() => undefined);
   }
 }
@@ -177,7 +177,7 @@ export function startAnswer(
   };
   const id = body.messageId ?? freshMessageId(runtime.clock.now());
   const echo: Draft = { id, role: 'user', content: body.input, isDelta: false, isInProcess: false };
-  // Before the first record, which these lines must contain.
+  // Begins before `append`, so that the lines have the echo.
   const lines = run.follow();
   run.append(echo);
   void runAgent(job, task);

@@ -110,8 +110,8 @@ function identityOf(context: SandboxJsonObject): string | undefined {
 }
 
 /**
- * Verifies a token at the present time. Throws SandboxProblem 401 when it is refused, names no user, or the resolved
- * context lacks the scope. The agent calls it again before every query, because the token may have expired.
+ * Verifies a token at `nowMs`. Throws SandboxProblem 401 for a refused token, and for claims without a user or without
+ * the scope `chat`. Called again before every query of the agent, because the token may have expired.
  */
 export async function proveToken(
   deployment: DeploymentRecord,
@@ -130,8 +130,8 @@ export async function proveToken(
 }
 
 /**
- * Returns the caller of a chat request. With both headers `Authorization` takes precedence, even when it is
- * invalid. Throws SandboxProblem 401 (invalid credential), 403 (key without agent, outside its scope, plan without
+ * Returns the caller of a chat request. `Authorization` takes precedence over a token header, even if invalid.
+ * Throws SandboxProblem 401 (invalid credential), 403 (key without agent, of other deployments, plan without
  * chat), 404 (tenant, deployment, agent).
  */
 export async function authenticateChat(

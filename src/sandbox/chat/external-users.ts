@@ -38,8 +38,8 @@ export function externalUserOf(state: State, externalId: string): ExternalUserRe
 
 /**
  * Returns the time at which the user expires; null = never. The lifetime counts from the first request; a later
- * request that names a lifetime restarts it. A persistent user stays persistent: otherwise an ephemeral request
- * would let its threads expire.
+ * request that names a lifetime restarts it. A persistent user stays persistent: else ephemeral requests
+ * would let the user's threads expire.
  */
 function expiryOf(
   present: ExternalUserRecord | undefined,

@@ -47,7 +47,7 @@ export function shortName(member: MemberDocument): string {
   return member.name.slice(member.name.lastIndexOf('.') + 1);
 }
 
-/** Returns how much of the best fitting text the question contains: the share of its words, 0 to 1. */
+/** Returns the largest share (0 to 1) of a text's words that are in `asked`, without FILLERS. */
 function likeness(texts: readonly string[], asked: ReadonlySet<string>): number {
   const shares = texts.map((text) => {
     const words = wordsOf(text).filter((word) => !FILLERS.has(word));
@@ -64,8 +64,8 @@ interface Scored {
 }
 
 function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
-  // A full name is worth two other matches. A word for the aggregation counts as half a match, 0.5, and adds 0.25, which
-  // decides between equal members.
+  // A full name scores as two full matches. A word for the aggregation gives at least 0.5, and 0.25 more to decide
+  // between equal members.
   if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
   const byName = likeness([shortName(member), member.shortTitle], asked);
   const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
@@ -105,7 +105,7 @@ function subjectOf(question: string): Set<string> {
 
 /**
  * Returns the best selection within one cube. The score is 0 when the question names neither the cube nor one of
- * its members. Otherwise a user who may not see `orders` would get the count of another cube for "how many orders".
+ * its members: a user who may not see `orders` must not get the count of another cube for "how many orders".
  */
 function considerCube(cube: CubeDocument, question: string): { choice: Choice; score: number } {
   const asked = new Set(wordsOf(question));

@@ -102,7 +102,7 @@ export function parseSession(body: SandboxJsonObject): RequestedSession | null {
   const source = requireObject(own(body, 'sessionSettings'), 'sessionSettings');
   const internalId = nonEmptyTextOrNull(source, 'internalId');
   const externalId = parseExternalId(source);
-  // The specification does not say whose rights apply in a session with two users, so it is refused.
+  // The specification does not say whose rights apply with two users, so both ids are refused.
   if (internalId !== null && externalId !== null)
     throw new SandboxProblem(400, 'externalId and internalId exclude each other');
   const extra = NOT_WITH_INTERNAL.find((name) => isGiven(source, name));

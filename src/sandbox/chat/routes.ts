@@ -106,7 +106,7 @@ function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; 
 }
 
 /**
- * Sends the lines, or loses them as the fault says. A fault of the kind `status` becomes an error line after the
+ * Sends the lines, or loses them as the injected fault says. The fault `status` becomes an error line after the
  * opening line, because the stream has already begun (contract 6.3).
  */
 async function sendLines(

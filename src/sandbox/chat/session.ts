@@ -21,7 +21,7 @@ export interface ChatSession {
   readonly keyName: string | null;
   /** Users whose deletion or deactivation ends the runs of this session. */
   readonly userIds: ReadonlySet<number>;
-  /** Null with an API key; else a hash that distinguishes two tokens without revealing them. */
+  /** Hash that distinguishes tokens without revealing them; null with an API key. */
   readonly tokenFingerprint: string | null;
   /** Creates or updates the external user, if the session has one. @throws SandboxProblem 429 beyond the limit (ASSUMED-97) */
   admit(current: CurrentState): void;
@@ -72,7 +72,7 @@ function internalSession(current: CurrentState, internalId: string, credential: 
 }
 
 /**
- * Converts text to the type of the definition; throws 400 for an unknown name or text of another type
+ * Converts texts to the types of their attributes; throws 400 for an unknown name or unfitting text
  * (ASSUMED-85, ASSUMED-89).
  */
 function typedAttributes(

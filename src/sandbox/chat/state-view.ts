@@ -12,7 +12,7 @@ function showOwner({ state }: CurrentState, owner: string): SandboxJsonObject {
   return { externalId: null, internalId: state.users.get(Number(id))?.userName ?? null };
 }
 
-/** Returns a run. One that a crash ended is still stored as streaming, so it is shown as ended when no run is active. */
+/** Returns a run. After a crash its stored outcome is still `streaming`; if no run is active, `ended` is shown. */
 function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): SandboxJsonObject {
   const outcome = run.outcome === 'streaming' && !isRunning ? 'ended' : run.outcome;
   return { ...run, outcome, startedAt: isoTime(startedAtMs) };

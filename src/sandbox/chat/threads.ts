@@ -5,7 +5,7 @@ import type { State } from '../state.ts';
 import type { MessageRecord, QueryNote, RunNote, RunOutcome, ThreadRecord } from './records.ts';
 import { openingKey } from './tables.ts';
 
-/** State of a thread. `messageId` is that of the running answer, null when the client sent none. */
+/** `answered`: message ids of earlier runs. `messageId`: of the active run; null = none sent. */
 export type ThreadState =
   | { readonly kind: 'idle'; readonly answered: ReadonlySet<string> }
   | { readonly kind: 'streaming'; readonly messageId: string | null };
@@ -17,7 +17,7 @@ export interface Ask {
 }
 
 /**
- * How a request is answered. Both with the stored messages: `read` (it has no `input`) and `replay` (its `messageId` was answered
+ * How a request is answered. With the stored messages: `read` (it has no `input`) or `replay` (its `messageId` was answered
  * before). `start`: with a new run. `attach`: with the running answer to the same `messageId`. `busy`: with a refusal.
  */
 export type ThreadDecision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
@@ -32,14 +32,14 @@ export function decide(state: ThreadState, ask: Ask): ThreadDecision {
   return ask.messageId !== null && state.answered.has(ask.messageId) ? 'replay' : 'start';
 }
 
-/** Returns whether the thread is idle, with the messages that were answered, or streaming. */
+/** Returns `streaming` while a run of the thread is active, else `idle`. */
 export function threadStateOf(state: State, thread: ThreadRecord): ThreadState {
   const run = state.runs.get(thread.chatId);
   if (run) return { kind: 'streaming', messageId: run.messageId };
   return { kind: 'idle', answered: new Set(thread.runs.flatMap(({ messageId }) => messageId ?? [])) };
 }
 
-/** Returns the thread of that id in a deployment, for any owner. */
+/** Returns a deployment's thread by its id, for any owner. */
 export function threadOf(state: State, deploymentId: string, chatId: string): ThreadRecord | undefined {
   const [thread] = state.threads.find('chatId', chatId);
   return thread?.deploymentId === deploymentId ? thread : undefined;
@@ -67,7 +67,7 @@ export function messagesOf(state: State, thread: ThreadRecord): readonly Message
 /** Removes the oldest idle threads above the limit, so that memory stays bounded. */
 function removeOldest(state: State): void {
   const threads = state.threads.rows();
-  // Removes a tenth at once, so that most new threads remove none.
+  // Waits for 10 % too many, so that most new threads remove none.
   if (threads.length < CHAT_THREADS_KEPT * 1.1) return;
   for (const { id, chatId } of threads.slice(0, threads.length - CHAT_THREADS_KEPT))
     if (!state.runs.get(chatId)) state.threads.remove(id);
