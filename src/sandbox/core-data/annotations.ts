@@ -63,7 +63,7 @@ function showDimension(cube: Cube, dimension: Dimension): MemberDocument {
 
 const showSegment = (cube: Cube, segment: Segment) => ({ ...describe(cube, segment), ...SHOWN });
 
-/** Returns the cube as clients see it. @param connectedComponent number of the group of joined cubes that has the cube */
+/** Returns the cube as clients see it. @param connectedComponent number of the cube's group of joined cubes */
 export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
   return {
     name: cube.name,
@@ -111,8 +111,8 @@ const annotateDimension = (cube: Cube, dimension: Dimension) => {
 };
 
 /**
- * Returns the entries of time dimensions with a granularity: `<name>.<granularity>`, and the bare name unless it is also a
- * dimension of the query, whose entry is among the dimensions.
+ * Returns the entries of time dimensions with a granularity, under `<name>.<granularity>` and `<name>`. A dimension of the
+ * query has the entry `<name>` among the dimensions already.
  */
 const annotateTimes = (query: Query): [string, Annotation][] =>
   query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, Annotation][] => {

@@ -44,7 +44,7 @@ export interface CoreData {
   /** Returns the part of the model that the context may see. */
   meta(deployment: DeploymentRecord, context: CoreDataSecurityContext, onlyViews?: boolean): MetaDocument;
   /**
-   * Runs SQL over the model. The iteration throws a SandboxProblem as queries do; ending it early cancels the query.
+   * Runs SQL over the model. The iteration throws SandboxProblem (400, 404, 500); ending it early cancels the query.
    * `branchName` null = the production branch.
    */
   sql(

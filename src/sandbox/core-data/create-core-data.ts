@@ -28,7 +28,7 @@ interface CoreDataDeps {
   readonly model?: Model | undefined;
 }
 
-/** Largest size of one result; a text counts by its length. */
+/** Largest size of a result in bytes, counted by engine.ts. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Returns the branch's name. @throws SandboxProblem 404 when the deployment has no such branch. */

@@ -74,7 +74,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
         access: rowAccessOf(evaluated(cube), {
           context,
           setting: { model, nowMs, timezone },
-          // The count only numbers the filters in a refusal; SQL has no list of filters before those of policies.
+          // A refusal numbers the filters of policies behind those of the query; SQL has no such list.
           filterCount: 0,
         }),
         // The client's SQL names a column by its member, without the cube.
@@ -85,7 +85,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
   });
 }
 
-/** Yields the schema, then the rows in parts; throws a failure after the rows before it. */
+/** Yields the schema, then the rows in parts; then throws a failure, if there was one. */
 export async function* runSql(query: SqlQuery, setting: SqlSetting): AsyncGenerator<SqlPart> {
   const statement = await translate(query, setting);
   const { columns, rows, failure } = await setting.engine.query(statement, setting.bounds);

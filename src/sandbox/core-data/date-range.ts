@@ -7,7 +7,7 @@ import { wallClock } from './time-zone.ts';
 /** First and last time in the zone, as the engine reads them: `2026-01-31 23:59:59.999`. */
 export type Span = readonly [from: string, to: string];
 
-/** The end of a range that a text gives. A date without a time is the first time of its day at `from`, the last at `to`. */
+/** An end of a range. A date without a time means the first time of its day at `from`, the last at `to`. */
 type RangeEnd = 'from' | 'to';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -32,7 +32,7 @@ function parseTime(text: string): number {
   if (moment) return timeOfMoment(moment);
   const compact = COMPACT_DATE.exec(text);
   if (compact) return startOfDay(compact.slice(1).join('-'));
-  // A text without offset is UTC; Date.parse reads a year or a month alone so by itself.
+  // Date.parse reads a year or a month as UTC; any other text needs ` UTC` for it.
   return Date.parse(YEAR_OR_MONTH.test(text) ? text : `${text} UTC`);
 }
 

@@ -15,7 +15,7 @@ const AGO = new RegExp(
 );
 /** `in 2 weeks`. */
 const AHEAD = new RegExp(`\\bin (\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s?\\b`);
-/** `past week`, `this 3 months`, `+2 days`: a moment at that distance. */
+/** `past week`, `this 3 months`, `+2 days`: a moment relative to now. */
 const RELATIVE = new RegExp(`(?:^|\\s)(past|this|next|last|after|[+-])\\s*(?:(\\d+)\\s+)?(${UNITS})s?\\b`);
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -46,7 +46,7 @@ function startOfUnit(unit: TimeUnit, date: Date): Date {
   return new Date(Math.floor(date.getTime() / FIXED_MS[unit]) * FIXED_MS[unit]);
 }
 
-/** Adds units; a day that the month does not have becomes its last one. */
+/** Adds units; a day that the month does not have becomes its last day. */
 function addUnits(unit: TimeUnit, date: Date, count: number): Date {
   if (unit !== 'month' && unit !== 'quarter' && unit !== 'year')
     return new Date(date.getTime() + count * FIXED_MS[unit]);
@@ -71,7 +71,7 @@ function toCount(word: string): number {
   return word.startsWith('a') ? 1 : NUMBERS.indexOf(word);
 }
 
-/** Returns the date of a phrase such as `3 March`, at noon; without a year it is the nearest one. */
+/** Returns the date of a phrase such as `3 March`, at noon; without a year the nearest to now. */
 function byMonth(text: string, now: Date): Date | undefined {
   const [, dayBefore, monthName, dayAfter, namedYear] = BY_MONTH.exec(text) ?? [];
   if (monthName === undefined) return undefined;

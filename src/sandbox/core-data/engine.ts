@@ -8,7 +8,7 @@ import type { Statement } from './statement.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool, so that other work gets a thread. */
 const PARALLEL = 3;
-/** Counted size of a cell that is not text. */
+/** Bytes counted for a cell without text. */
 const CELL_BYTES = 4;
 const OPTIONS = {
   threads: '2',

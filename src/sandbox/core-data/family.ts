@@ -162,7 +162,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     mounts: mountsOf(runtime),
     routers: mountsOf(runtime).map(createRoutes),
     before: allowOrigins,
-    // As Cube does; the query is then missing, which is 400.
+    // As in Cube: without JSON the query is missing (400).
     ignoresOtherBodies: true,
     // A path that Cube does not have is answered with the web page of its framework.
     notFound: (request, response) => {

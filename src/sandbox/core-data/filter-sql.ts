@@ -58,7 +58,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
     const [from, to] = filter.span;
     return dates(column, (which) => `CAST(${bind(which === 'from' ? from : to)} AS TIMESTAMP)`);
   }
-  // Used with measures only (filter-values.ts), of which it removes no row, as in Cube.
+  // Allowed for measures only (filter-values.ts); removes no row, as in Cube.
   if (operator === 'measureFilter') return 'TRUE';
   if (operator === 'set') return `${column} IS NOT NULL`;
   if (operator === 'notSet') return `${column} IS NULL`;

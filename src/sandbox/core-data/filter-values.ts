@@ -137,7 +137,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
   if (COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
   const present = values.filter((value) => value !== null);
   const type = columnType(target);
-  // Cube resolves the member of this operator as a measure.
+  // Cube looks for the member among the measures only.
   if (operator === 'measureFilter' && target.kind === 'dimension')
     throw userError("Error: Path can't be undefined");
   if (isText(operator)) {

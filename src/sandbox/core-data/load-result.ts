@@ -27,7 +27,7 @@ const isoOf = (moment: string): string => {
 
 /**
  * Returns columns with their names in the answer. A time with a granularity also appears under the name of its
- * dimension, unless that is a dimension of the query.
+ * dimension, unless the query has the dimension too.
  */
 function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
   const takenNames = new Set(query.dimensions.map(({ name }) => name));

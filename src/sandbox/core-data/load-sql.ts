@@ -46,8 +46,8 @@ function distinctSql(measure: Measure, column: string, key: string): string {
 
 /**
  * Returns the SQL of a measure: the value of one row for an ungrouped query, else its aggregate. The joins may repeat rows
- * of every cube except the first, which reaches the others. An `aggregate` of the model is used as it is: that of a measure of
- * a view counts each key once; that of a calculated measure of a joined cube counts repeated rows too.
+ * of every cube except the first, which reaches the others. An `aggregate` of the model is used as it is: for a measure of
+ * a view it counts each key once, for a calculated measure of a joined cube it counts repeated rows too.
  */
 function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: FoundMember<Measure>): string {
   const column = quoteName(name);

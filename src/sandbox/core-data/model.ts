@@ -48,7 +48,7 @@ export interface Dimension extends Member {
 export interface Measure extends Member {
   readonly description?: string;
   readonly aggType: AggType;
-  /** The aggregated column is one of integers. */
+  /** The aggregated column has only integers. */
   readonly isWhole?: true;
   /** Expression per row of the source that is aggregated; `1` for a count. */
   readonly sql: string;

@@ -11,8 +11,8 @@ const MODELS: ReadonlyMap<string, Model> = new Map(
 export type ModelOf = (deployment: DeploymentRecord) => Model;
 
 /**
- * Returns the choice of models: `given` for every deployment, else the model with the deployment's name, or `sales`, so
- * that every deployment has data.
+ * Returns a function that selects a model: `given` for every deployment, else the model with the deployment's name,
+ * or `sales`, so that all have data.
  */
 export function createModels(given?: Model): ModelOf {
   return (deployment) => given ?? MODELS.get(deployment.name) ?? SALES_MODEL;

@@ -10,7 +10,7 @@ type EvaluatedFilter = Readonly<Record<string, unknown>>;
 const ATTRIBUTE = `(?:security_?[cC]ontext\\.cube_?[cC]loud\\.)?user_?[aA]ttributes\\.([A-Za-z_][A-Za-z0-9_]*)`;
 /** A value such as `{ userAttributes.country }`; Cube's longer form and its snake case are accepted too. */
 const TEMPLATE = new RegExp(`^\\{\\s*${ATTRIBUTE}\\s*\\}$`);
-/** All values of a filter, such as `userAttributes.countries`. */
+/** All values as one attribute: `userAttributes.countries`. */
 const LIST_REFERENCE = new RegExp(`^${ATTRIBUTE}$`);
 
 const attributeOf = ({ userAttributes }: CoreDataSecurityContext, name: string): unknown =>
@@ -83,7 +83,7 @@ function partOf(cube: Cube, test: (name: string) => boolean): Cube {
   };
 }
 
-/** Returns the cube with its public members, each shown by at least one matching policy if there are policies. */
+/** Returns the cube with its public members; where it has policies, with those that a matching policy shows. */
 export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube {
   const matching = matchingPolicies(cube, context);
   return partOf(

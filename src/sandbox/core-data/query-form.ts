@@ -104,7 +104,7 @@ const dateRange: Check = (value, path) => {
   list(text, { least: 1, most: 2 })(value, path);
 };
 
-/** Checks an object against its keys. */
+/** Checks keys and values of objects. */
 const object =
   (keys: Readonly<Record<string, Check>>): Check =>
   (value, path) => {

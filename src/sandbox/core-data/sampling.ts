@@ -1,4 +1,4 @@
-// Holds what the models of the seed share: policies, and sample data from a text seed, so that a branch always has the same
+// Provides policies and sample data for the models of the seed; a text seeds the data, so that a branch always has the same
 // rows.
 import type { ModelTable, Policy, Sampling } from './model.ts';
 
@@ -76,7 +76,7 @@ export function between(sampling: Sampling, least: number, most: number): number
   return least + Math.floor(sampling.roll() * (most - least + 1));
 }
 
-/** Returns a time in the last `days` of the range, in the engine's format, UTC. */
+/** Returns a time in the `days` before `untilMs`, in the engine's format, UTC. */
 export function sampledMoment(sampling: Sampling, days: number): string {
   const ms = sampling.untilMs - Math.floor(sampling.roll() * days * DAY_MS);
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

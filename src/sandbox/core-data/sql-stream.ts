@@ -13,7 +13,7 @@ export function sqlQueryIn(value: unknown): SqlQuery {
   if (typeof query !== 'string') throw invalidQuery('query', 'must be a string');
   if (query.trim() === '') throw invalidQuery('query', 'is not allowed to be empty');
   const cache = own(body, 'cache');
-  // Only checked, as the platform does: the sandbox has no cache, so the mode changes nothing.
+  // Checked as at the platform, then ignored, because the sandbox has no cache.
   if (cache !== undefined) oneOf(CACHE_MODES)(cache, 'cache');
   const timezone = own(body, 'timezone') ?? undefined;
   if (timezone === undefined) return { query };
@@ -44,7 +44,7 @@ export async function* toLines(
       else yield toLine({ data: part.rows });
       hasRows ||= part.kind === 'rows';
     }
-    // An empty result has one line of data.
+    // No rows: one line with empty `data`.
     if (!hasRows) yield toLine({ data: [] });
   } catch (error) {
     if (!(error instanceof SandboxProblem)) throw error;

@@ -22,7 +22,7 @@ export function constantText(node: Node): string | undefined {
 export function constantCount(node: Node): number | undefined {
   if (textAt(node, 'class') !== 'CONSTANT') return undefined;
   const constant = nodeAt(node, 'value');
-  // The value of a DECIMAL is a whole number too: 1.5 has 15, with its scale apart.
+  // The type is checked, because 1.5 is a DECIMAL with the value 15 and scale 1.
   if (!INTEGERS.has(textAt(nodeAt(constant, 'type'), 'id'))) return undefined;
   const value = own(constant, 'value');
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
@@ -52,7 +52,7 @@ export function writeConstant(node: Node): string {
   }
   if (typeof value === 'number' && INTEGERS.has(id) && Number.isSafeInteger(value)) return String(value);
   if (typeof value === 'number' && id === 'DOUBLE' && Number.isFinite(value)) {
-    // In SQL 1.5 is a DECIMAL, and DuckDB reads the text as a DOUBLE without loss.
+    // Quoted, because DuckDB takes a bare `1.5` for a DECIMAL.
     return `CAST('${value}' AS DOUBLE)`;
   }
   if (typeof value === 'number' && id === 'DECIMAL' && Number.isSafeInteger(value)) {

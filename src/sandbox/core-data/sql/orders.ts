@@ -8,7 +8,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   ASCENDING: ' ASC',
   DESCENDING: ' DESC',
 };
-/** DuckDB writes a space; the underscore is accepted too. */
+/** SQL by `null_order`, with a space (DuckDB) or `_`. */
 const NULLS: Readonly<Record<string, string>> = {
   ORDER_DEFAULT: '',
   'NULLS FIRST': ' NULLS FIRST',

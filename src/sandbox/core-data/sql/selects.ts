@@ -118,7 +118,7 @@ function writeModifiers(node: Node, scope: WritingScope, writing: Writing): Modi
 
 /**
  * Rewrites WITH and returns the inner scope. A common table expression can use the ones before it, not itself. Each one is
- * materialised once, because without that the cost of expressions that use each other grows exponentially.
+ * materialised once: otherwise the cost of expressions that use each other grows exponentially.
  */
 function writeCtes(node: Node, scope: WritingScope, writing: Writing): { sql: string; inner: WritingScope } {
   const entries = nodesAt(nodeAt(node, 'cte_map'), 'map');

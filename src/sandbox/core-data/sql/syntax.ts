@@ -52,7 +52,7 @@ export function textAt(node: Node, name: string): string {
 
 /**
  * Refuses a node that uses a property without support; null, false, empty text and an empty list count as unused.
- * @param unsupported name of a property to the words for it in the refusal
+ * @param unsupported words for the refusal, by the name of the property
  */
 export function requireUnused(node: Node, unsupported: Readonly<Record<string, string>>): void {
   for (const [name, what] of Object.entries(unsupported)) {

@@ -60,7 +60,7 @@ function calculated(
       'a measure of type number is a formula of measures of the same cube, such as {sum} / {count}',
       'sql',
     );
-    // The fault is reported; this stands in for the measure, so that other faults of the model are found too.
+    // A valid measure takes the place of the faulty one, so that other faults of the model are found too.
     return plain('count', 'NULL');
   }
   const byName = new Map(parts);

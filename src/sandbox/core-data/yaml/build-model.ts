@@ -39,7 +39,7 @@ const textsOf = ({
 
 /**
  * Returns the SQL of the primary key, `1` for a cube without one.
- * @param isNeeded whether a cube without one is reported, because it is joined
+ * @param isNeeded whether a missing key is reported: the cube is joined
  */
 function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
   const keys = cube.dimensions.filter(({ isKey }) => isKey).map((dimension) => sqlOf(dimension, cube, cubes));

@@ -7,7 +7,7 @@ const BY_NAME: ReadonlySet<string> = new Set(['measures', 'dimensions', 'segment
 /** Properties that name the rows of a cube: a child with one of them inherits none of them from its parent. */
 const SOURCES = ['sql', 'sql_table'];
 
-/** Returns a cube or view with what it inherits from the one that it extends. */
+/** Returns a cube or view with the properties that it inherits from `parent`. */
 function merged(node: SourceNode, parent: SourceNode): SourceNode {
   const hasSource = SOURCES.some((key) => key in node.values);
   const inherited = Object.fromEntries(
@@ -35,7 +35,7 @@ function merged(node: SourceNode, parent: SourceNode): SourceNode {
   };
 }
 
-/** Returns the entries with those that they extend merged into them; reports unknown and circular parents. */
+/** Returns the entries, each merged with its parents; reports unknown and circular parents. */
 export function extendedNodes(nodes: readonly SourceNode[]): SourceNode[] {
   const resolve = (node: SourceNode, children: readonly SourceNode[]): SourceNode => {
     const name = node.text('extends');

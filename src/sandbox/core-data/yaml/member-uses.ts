@@ -11,7 +11,7 @@ interface Referred {
   readonly member: string;
 }
 
-/** Returns the members that the SQL of one member names itself. */
+/** Returns the members in a member's SQL, and a count's keys. */
 function referredBy({ cube, member }: Referred, cubes: Cubes): Referred[] {
   const measure = cube.measures.find(({ name }) => name === member);
   const keys = measure?.countsKeys ? cube.dimensions.filter(({ isKey }) => isKey) : [];

@@ -49,7 +49,7 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
       needed.set(name, entry);
       entry.isComplete &&= isSimple;
       for (const column of texts.flatMap((text) => columnsIn(text, cube.name)))
-        // A number, unless a dimension that is this column alone has another type below.
+        // The type is replaced below if a dimension consists of this column alone.
         if (!entry.columns.has(column)) entry.columns.set(column, 'INTEGER');
       const types = { string: 'VARCHAR', number: 'INTEGER', boolean: 'BOOLEAN', time: 'TIMESTAMP' } as const;
       for (const one of cube.dimensions) {

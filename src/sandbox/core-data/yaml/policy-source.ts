@@ -5,7 +5,7 @@ import { parseCondition } from '../policy-condition.ts';
 import { requireKeys, type SourceNode } from './model-source.ts';
 
 const WITHOUT_VALUES: readonly string[] = ['set', 'notSet'];
-/** A dimension of the entry itself: `name`, `{name}`, `CUBE.name`, `{CUBE}.name` or `{CUBE.name}`. */
+/** A dimension of the cube or view: `name`, `{name}`, `CUBE.name`, `{CUBE}.name` or `{CUBE.name}`. */
 const OWN = /^\{?(?:CUBE\}?\.)?([A-Za-z_]\w*)\}?$/;
 
 /** Returns a list of names or `*`; undefined without the property, and for another value, which is reported. */

@@ -42,7 +42,7 @@ function toCell(text: string, type: string): CellValue {
 
 /** Returns the table of a CSV file whose first line names the columns. @throws Error with the reason */
 function tableOf(name: string, { text }: ModelFile): ModelTable {
-  // The header, and one row more than allowed, by which a longer file is refused.
+  // Reads the header and one row more than allowed, to detect a longer file.
   const [names = [], ...lines] = parse(text, { bom: true, skip_empty_lines: true, to: MAX_ROWS + 2 });
   if (lines.length > MAX_ROWS || names.length > MAX_COLUMNS)
     throw new Error(`more than ${MAX_ROWS} rows or ${MAX_COLUMNS} columns`);
