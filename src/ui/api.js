@@ -3,11 +3,11 @@
 /** Keys in the storage of this tab. */
 const TOKEN = 'scim-bridge admin token';
 const NAME = 'scim-bridge operator';
-/** Name beside the orders of somebody who gave none with the admin token. */
+/** Name on the orders of a caller who gave only the admin token. */
 export const NO_NAME = 'admin page';
-/** Status of the error for a success without JSON, which is not the bridge's: page.js then reads the view again (TRIED_AGAIN). */
+/** Status given to a success without JSON, as a proxy may send it: page.js then reads the view again (TRIED_AGAIN). */
 const BAD_GATEWAY = 502;
-/** Stands for any redirect, whose status a browser hides. */
+/** Status for all redirects: a browser hides the real one. */
 const REDIRECT = 307;
 
 /** The caller, as the service says: `{ name, rights, via }`, `via` being token, openid or proxy; undefined: not signed in. */
@@ -95,7 +95,7 @@ function failureOf(message, { status, isOrder = false }) {
 
 /**
  * Returns the successful response.
- * @param options.isOrder whether the request changes something, so that a lost answer leaves open what became of it
+ * @param options.isOrder whether the request changes something: without an answer its result is not known
  * @throws Error with the message of the service and the HTTP `status`; 0: no answer
  */
 async function request(method, path, { body, signal, isOrder } = {}) {
@@ -133,7 +133,7 @@ async function request(method, path, { body, signal, isOrder } = {}) {
   throw failureOf(strangeAnswer(status), { status, isOrder });
 }
 
-/** Returns the JSON of the answer. @param call arguments of `request` @throws as `request`, and without JSON */
+/** Returns the JSON of the answer to `request`. @throws as `request`, and for an answer without JSON */
 async function send(method, path, options = {}) {
   const response = await request(method, path, options);
   return readJson(response, options);
@@ -176,7 +176,7 @@ export async function watch(path, receive, signal) {
 }
 
 export const get = (path) => send('GET', path);
-/** Asks a question whose parts do not belong into an address. */
+/** Sends a request whose details must stay out of addresses. */
 export const post = (path, body = {}, signal = undefined) => send('POST', path, { body, signal });
 /** Gives an order in the name of the operator. */
 export const order = (path, body = {}) =>

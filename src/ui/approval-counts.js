@@ -1,7 +1,7 @@
 // Counts the changes of an approval in words, and makes its address in the admin API.
 import { count } from './dom.js';
 
-/** Singular and plural of one change of each kind. */
+/** Words for changes of each kind: one, several. */
 export const CHANGE_LABELS = {
   deactivate: ['account to deactivate', 'accounts to deactivate'],
   delete: ['resource to delete', 'resources to delete'],

@@ -5,7 +5,7 @@ import { decide, firstApproval } from './approval-decision.js';
 import { changedNote } from './changed.js';
 import { actionButton, advised, ago, count, duration, empty, h, pill } from './dom.js';
 
-/** Words after the number that a percentage of the settings refers to. */
+/** Words behind the number of which a limit is a percentage. */
 const POPULATIONS = {
   deactivate: 'users, those deleted in this time included',
   delete: 'users and groups, those deleted in this time included',
@@ -15,12 +15,12 @@ const POPULATIONS = {
 const TONES = { held: 'warn', expired: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
 /** Number of changes that are read at once. */
 const SHOWN = 100;
-/** Number of changes up to which they are shown unfolded. */
+/** Largest number of changes that are shown unfolded. */
 const MOST_UNFOLDED = 25;
 /** Number of recent decisions that are listed. */
 const MOST_DECIDED = 20;
 
-/** Returns what the guard holds and what of it has expired, from the rows of the status. */
+/** Returns for each row of the status: number held, number expired, time of expiry. */
 const heldOf = (rows) => rows.map(({ guard: { held, expired, expiresAt } }) => [held, expired, expiresAt]);
 
 /**
@@ -72,7 +72,7 @@ export async function approvals({ id, redraw, signal }) {
     .filter(Boolean);
 }
 
-/** Tells of expired changes whose approval is not listed, because a newer approval of the same target is. */
+/** Tells of expired changes whose approval is not listed, because a newer one of the target is listed. */
 const expiredNotes = (rows, undecided) =>
   rows
     .filter(({ connection, target, guard: { approvalExpired } }) => {

@@ -2,7 +2,7 @@
 
 const KEY_REFUSED = 401;
 
-/** A success counts as a failure only if it is a web page in place of data. */
+/** A failed call with a success status got a web page in place of data. */
 const isWebPage = (status) => status >= 200 && status < 300;
 
 /** The platform redirects no call. */

@@ -11,7 +11,7 @@ const TONES = { running: 'info', failed: 'bad', cancelled: 'warn', lost: 'bad' }
 const MOST_OPERATIONS = 5;
 /** Outcomes of a success after which nothing is left to do. */
 const GOOD = ['converged', 'no faults', 'repaired'];
-/** Tone and text of a comparison after which nothing would be written. Exceptions and conflicts may stand all the same. */
+/** Tone and text of a comparison after which nothing would be written. There may be exceptions and conflicts. */
 const NOTHING_TO_WRITE = ['calm', 'nothing to write'];
 
 /** Returns tone and text of the label of an operation that has succeeded. */

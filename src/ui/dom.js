@@ -120,7 +120,7 @@ function ageText(ms) {
   return ms < 0 ? `in ${duration(toTheMinute(-ms))}` : `${duration(ms)} ago`;
 }
 
-/** Rounds a time until an end as commands do: a new approval ends in 72 h, not in 71 h. Less than a minute stays as it is. */
+/** Rounds a time until an end as commands do: a new approval ends in 72 h, not in 71 h. Less than half a minute stays. */
 const toTheMinute = (ms) => Math.round(ms / 60_000) * 60_000 || ms;
 
 const ageOf = (iso) => ageText(Date.now() - Date.parse(iso));

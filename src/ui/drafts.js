@@ -24,7 +24,7 @@ function controlsOf(view) {
   return found;
 }
 
-/** Keeps what the controls of a view contain, if anything was typed. */
+/** Stores the values of a view's controls, if one has a text. */
 export function keepTyped(view) {
   const values = Object.fromEntries([...controlsOf(view)].map(([key, control]) => [key, valueOf(control)]));
   if (!Object.values(values).some((value) => typeof value === 'string' && value.trim() !== '')) return;
@@ -41,7 +41,7 @@ export function typedBy() {
 
 export const forgetTyped = () => sessionStorage.removeItem(TYPED);
 
-/** Puts what was kept into the same view of the same operator, once. Another view, or another operator, gets nothing. */
+/** Puts the stored values back once, into the same view of the same operator; elsewhere they are dropped. */
 export function restoreTyped(view) {
   if (!hasTyped()) return;
   const { place, by, values } = JSON.parse(sessionStorage.getItem(TYPED));

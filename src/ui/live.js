@@ -2,7 +2,7 @@
 import { watch } from './api.js';
 import { duration } from './dom.js';
 
-/** Age of the last event, milliseconds, from which the service does not answer: two keep-alive events (every 2 s) are missing. */
+/** Age of the last event, milliseconds, from which the service is silent: two keep-alive events (every 2 s) are missing. */
 const QUIET_MS = 4000;
 /** Age of the status from which the status is old: the service answers, and Redis does not answer the service. */
 const OLD_MS = 6000;

@@ -2,7 +2,7 @@
 import { download } from './api.js';
 import { h, say } from './dom.js';
 
-/** Number of bytes at the end of an export that contain the line that tells of more entries. */
+/** Number of bytes at the end of an export that contain its last line. */
 const TAIL = 1000;
 /** Time after which the address of a saved file ends. It is long, because the browser may ask where to save the file. */
 const REVOKE_MS = 60_000;

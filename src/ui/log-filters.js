@@ -1,5 +1,5 @@
-// Creates the filters of the provisioning log and of the audit log. The address contains them, so that it can be shared;
-// names of people are not.
+// Creates the filters of the provisioning log and of the audit log. The address contains them, so that it can be
+// shared, but no names of people.
 import { actionButton, field, h, select } from './dom.js';
 
 const DAY_MS = 86_400_000;

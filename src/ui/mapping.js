@@ -91,7 +91,7 @@ export async function mapping({ signal }) {
       const measured = text.value;
       const order = { target: target.value, attributes: read() };
       const found = await post('/workbench/effect', order, signal);
-      // The shown effect belongs to the former text, so it is removed.
+      // The effect of a former text is not shown.
       if (!signal.aborted && text.value === measured) effect.replaceChildren(...effectOf(found));
     } catch (error) {
       if (signal.aborted) return;

@@ -10,7 +10,7 @@ import { h } from './dom.js';
 export function createOperationList(afterOrder) {
   /** The last answer as text, by which a change is seen. */
   let known;
-  /** The element that shows it. */
+  /** Element of the last answer. */
   let content;
   /** The last comparison, which is read once: it may be large, and does not change once it has ended. */
   let plan;

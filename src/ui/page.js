@@ -139,7 +139,7 @@ async function enter() {
   const roles = Object.entries(ROLE_FOR).flatMap(([right, role]) => (rights.includes(right) ? [role] : []));
   // Holders of the admin token have no name.
   callerText.textContent = name ? [name, ...roles].join(', ') : '';
-  // A message about the end of the former sign-in.
+  // Removes a message about an ended sign-in.
   say('');
   show({ focus: true });
 }

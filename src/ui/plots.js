@@ -11,7 +11,7 @@ const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad:
 const FEW_VALUES = 12;
 /** Number of rows of the table; each row has the largest values of a part of the time. */
 const ROWS = 12;
-/** Least time after which the rate of a slot counts, milliseconds. */
+/** Least age in ms of a slot (time of one value) with a rate. */
 const YOUNG_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
@@ -136,8 +136,8 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
 }
 
 /**
- * Converts numbers of events to rates in `per` milliseconds; without `per` the values are no numbers of events and stay. A slot gets
- * null until YOUNG_MS and a quarter of the slot have passed, because its rate is not reliable before.
+ * Converts numbers of events to rates in `per` milliseconds; without `per` the values are no numbers of events and stay. A slot
+ * gets null until YOUNG_MS and a quarter of the slot have passed, because its rate is not reliable before.
  */
 function ratesOf(values, { from, now, stepMs }, per) {
   if (per === undefined) return values;

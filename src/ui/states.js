@@ -1,7 +1,7 @@
 // Creates links to the lists of people and groups by state, with their numbers.
 import { h } from './dom.js';
 
-/** Creates links to lists, each with its number. @param links `isShown`: the list of this link is the one that is shown now */
+/** Creates links to lists, each with its number. @param links `isShown`: the page shows the list of this link */
 export const tabs = (label, links) =>
   h(
     'nav',

@@ -45,7 +45,7 @@ export function orders({ connection, target, hold }, redraw) {
         action: 'Resync',
       },
     }),
-    // The key prevents that a button gets the listener of the other one (patch.js).
+    // The key keeps the listeners of Hold and Release apart (patch.js).
     hold
       ? actionButton('Release', release, {
           'data-key': 'release',

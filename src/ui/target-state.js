@@ -6,13 +6,13 @@ import { failureLabel } from './breaker.js';
 export const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
 const conflictsOf = ({ reconcile: { last } }) => last?.conflicts?.count ?? 0;
-/** Returns the number of resources that stay otherwise than desired, by the list and by the coverage. */
+/** Returns how many resources keep a difference, by the list of exceptions and by the coverage. */
 const exceptionsOf = ({ exceptions, coverage: { users, groups } }) =>
   exceptions.total + users.held + users.exceptions + groups.held + groups.exceptions;
 
 /**
- * Returns tone and text of the label of the most severe state. Without a finding about the processes `In step` stands where the
- * command status exits with 0, and nowhere else. `blocked` are dead letters, `dirty` are changes that are not applied.
+ * Returns tone and text of the label of the most severe state. Without a finding about the processes the label is `In step`
+ * exactly if the command status exits with 0. `blocked` are dead letters, `dirty` are changes that are not applied.
  */
 export function labelOf(row) {
   const { hold, breaker, blocked, guard, dirty } = row;

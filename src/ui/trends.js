@@ -14,7 +14,7 @@ const RETRY_MS = 5000;
 
 /**
  * Each line is `[name, values of the series, tone]`, without a tone `plain`. `per`: the values are numbers of events, shown as
- * so many in that time (milliseconds). `hasLimit`: the rate limit of the target is shown beside the present value.
+ * a rate in this many milliseconds. `hasLimit`: the rate limit of the target is shown beside the present value.
  */
 const PLOTS = [
   {
