@@ -1,4 +1,5 @@
-// Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it.
+// Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it. context.ts describes each
+// function for its callers.
 import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { takeObserved } from '../directory/outbox/link.ts';
 import { LeaseLost } from '../directory/outbox/work.ts';

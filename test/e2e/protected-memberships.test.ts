@@ -166,7 +166,7 @@ test('a formerly protected person joins a new group → the membership is writte
   expect(reads).toEqual([]);
 }, 60_000);
 
-test('after an import of links the log names only the memberships that the platform lacked as added', async () => {
+test('after an import of links, the log reports as added only the memberships that were missing at the platform', async () => {
   const account = await place.platform.user(BOB);
   const file = join(mkdtempSync(join(tmpdir(), 'links-')), 'links.ndjson');
   await place.commands.run('links', 'export', file);

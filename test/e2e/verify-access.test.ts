@@ -243,7 +243,7 @@ test('verify-access of a user who was never pushed stops before the first step',
   ]);
 });
 
-test('verify-access reports on the deployment that the command names, and an unknown deployment, an invalid query and an unavailable platform as failures', async () => {
+test('verify-access reports on the deployment that the command names; an unknown one, a malformed query and an unavailable platform exit 1, a query that the deployment refuses exits 2', async () => {
   const ops = await verify(ada, ['--deployment', 'ops'], { DEPLOYMENT_API_SECRET: secret(1) });
   // No policy of this deployment names a group of the user.
   expect([ops.code, ops.report.deployment.name, ops.report.entities]).toEqual([2, 'ops', []]);

@@ -66,8 +66,8 @@ local function set_pending_at(target, group, users, sign, absence)
   for place, user in ipairs(users) do
     if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
     signs[2 * place - 1], signs[2 * place] = user, sign
-    -- A user who joins may have a sign of an earlier membership, whose addition may have been sent: a target that was out of the
-    -- settings for a while keeps such signs. To a group or account that is new at the platform (`new`), no addition was sent yet.
+    -- A user with an earlier sign (a target that was out of the settings for a while keeps signs) counts as perhaps sent. To a group
+    -- or account that is new at the platform (absence `new`), no addition was sent yet.
     local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
     local is_unsent = absence and not may_be_sent and not (absence == 'joined' and is_returned)
     local list = is_unsent and unsent or maybe_sent

@@ -106,8 +106,8 @@ export async function previewDecision(
   const approval = withPresentFirsts(found.approval, settingsOf);
   const isWhole = selectionText(selection) === undefined;
   const retracted = action === 'withdraw' && isWhole ? await firstOf(found, settingsOf) : undefined;
-  // `found` has the list of a first approval. For every other order the action, and the decisions made meanwhile, tell which list
-  // the id means now: held changes, or those that are still rejected.
+  // If the id is that of a first approval, or the order withdraws one, `found` has its list. Else the id may mean held changes or
+  // those that are still rejected: the action, and the decisions made meanwhile, tell which.
   const listOfFirst = found.first || retracted ? found.list : undefined;
   const list = listOfFirst ?? (await outbox.guardStore.listOf(action, withinTarget(approval)));
   if (!list) return { approval, count: 0, items: [] };

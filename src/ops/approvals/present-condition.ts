@@ -44,6 +44,7 @@ export async function withPresentCondition(
     : { followers: 0, keptLeavers: 0 };
   const decisions = decisionsOf(heldOrRejected, {
     ...members,
+    // Counts only if a change is held.
     isExpired: members.followers === 0 && !present.guard.some(({ state }) => state === 'held'),
     isLeaver: condition.isLeaver === true,
   });

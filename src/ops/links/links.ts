@@ -40,6 +40,7 @@ export async function forgetLinks(
     row: LinkRow;
     platformId: string;
     why: string | undefined;
+    /** The stored resource may still have the account, so its link keeps the id (`mayExist`) for a sync after a deletion. */
     keepsId: boolean;
   }[] = [];
   const { kind, id } = parseRef(ref);

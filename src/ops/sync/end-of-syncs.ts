@@ -31,7 +31,10 @@ interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> 
   unnoted: { ref: Ref } | undefined;
 }
 
-/** Returns the report of the resource after the syncs, with what other resources have not written, and what no sync writes. */
+/**
+ * Returns how the ordered syncs ended for the resource. Names also its groups or members whose own sync is to come or was refused,
+ * and the differences that no sync writes.
+ */
 export async function endOfSyncs(
   scope: ReconcileScope,
   found: FoundResource,

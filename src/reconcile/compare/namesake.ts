@@ -1,5 +1,5 @@
-// Finds the account that the sync of a user without account would meet: an unmanaged account, the account of a deleted user, or an
-// account of another connection.
+// Finds the account that has the userName or externalId of a user without account: an unmanaged one, the one of a leaver, or one of
+// another connection.
 import { parseLink } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';

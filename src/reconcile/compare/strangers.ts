@@ -102,6 +102,7 @@ export function formerAccount(
 function isToBeDeleted({ condition, departed }: Link, marked: boolean, users: SyncPolicy['users']): boolean {
   const isHeld = condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
   if (users.deprovision === 'delete') return marked || isHeld;
-  // The guard is asked for the deletion of a closed account only, so the held change of a departed user is the deletion.
+  // The account of a departed user is closed, so the change that is held is its deletion. Otherwise the deactivation is held; with
+  // `deleteAfterDays` the deletion follows its approval.
   return isHeld && !marked && (departed === true || users.deleteAfterDays !== null);
 }

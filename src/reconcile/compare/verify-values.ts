@@ -90,7 +90,8 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
     const found = isManaged ? await valuesOf(scan, each) : undefined;
-    // The stored number may be that of another person's account, with values of this user: then the values of all users are read.
+    // The stored number is wrong, so values of this user may have been written to the account of another person. `verifyValues`
+    // then reads the values of all users.
     if (typeof found === 'object' && link.account !== undefined && found.account !== link.account) {
       look.areNumbersWrong = true;
       look.suspects.add(ref);
@@ -143,8 +144,8 @@ export async function isFoundInTurn(
 export const LOST_SAMPLES = 2;
 
 /**
- * Returns the attributes of `hidden`, which no account of the user list shows, that the value lists lack too. Their values are lost,
- * for example because the definition was deleted and made again.
+ * Returns the attributes of `hidden`, which no account of the user list shows, that at least one value list that was read lacks
+ * too. All their values count as gone, for example because the definition was deleted and made again.
  * @param hidden attribute, as `attributes.<name>`, to some users that should have a value
  */
 export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {

@@ -151,7 +151,7 @@ export async function waitingValues(
     const changes = own.filter(isChange);
     // An account that is created, adopted or closed always gets its values.
     const isExisting = own.every(({ action }) => VALUES.has(action) || action === 'conflict');
-    // Core values alone do not wait; attributes and an activation do.
+    // Core values alone never wait for the stopped removal. Attributes do, and so does a safe activation (`isSafe`).
     const mayWait = changes.some(({ action }) => action !== 'update');
     return isExisting && mayWait ? [{ ref, changes }] : [];
   });

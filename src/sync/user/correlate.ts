@@ -19,7 +19,8 @@ export type Correlation =
   | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
 /**
- * Decides to adopt exactly one exact match, if `adopt` (target.ts) allows it or the account is ours. Every other match is a
+ * Decides whether an account that may be the user's is adopted: only one that is the single candidate and linked to no other
+ * resource. One of ours always is; any other if it has no other externalId and `adopt` (target.ts) allows it. All else is a
  * conflict for an operator, because a wrong match would give one person another person's rows.
  */
 export function correlate(

@@ -194,7 +194,7 @@ test('CHAT-22 CHAT-23 external chat users expire after a week, after ephemeralTt
   expect(await statusOf(as('x', { isEphemeral: 'no' }))).toBe(400);
 });
 
-test('CHAT-25 isDefaultBranch of a chat is true without activeBranchName, false with it, unless the request sets it', async () => {
+test('CHAT-25 isDefaultBranch is true without activeBranchName and false with one, a value in the request wins, and an unknown branch is 400', async () => {
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'feature-a', ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'main', isDefaultBranch: true, ...as('ada') });
