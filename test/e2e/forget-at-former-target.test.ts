@@ -71,6 +71,16 @@ async function expectRefused(words: string): Promise<void> {
 test('the target is the tenant of the account → forget sees that the account is active', () =>
   expectRefused(''));
 
+test('the settings name another address, at which this connection has seen no account → forget does not look at the account there', async () => {
+  const { platformUrl, fixtures } = other.ready;
+  const { token } = place.settings.targets.main;
+  await place.change(({ targets }) =>
+    Object.assign(targets.main, { url: platformUrl, token: fixtures.apiKeys.admin }),
+  );
+  await expectRefused(', because main was not read at its new address');
+  await place.change(({ targets }) => Object.assign(targets.main, { url: front.url, token }));
+}, 60_000);
+
 test('the unchanged address leads to another tenant, and the connection that feeds the target has it on hold → forget does not look at the account there', async () => {
   front.platformUrl = other.ready.platformUrl;
   front.token = other.ready.fixtures.apiKeys.admin;
@@ -79,12 +89,4 @@ test('the unchanged address leads to another tenant, and the connection that fee
   await there.forgetRequests();
   await expectRefused(', because main may be another tenant and was not read');
   expect(await there.requests()).toEqual([]);
-}, 60_000);
-
-test('the settings name another address, at which this connection has seen no account → forget does not look at the account there', async () => {
-  const { platformUrl, fixtures } = other.ready;
-  await place.change(({ targets }) =>
-    Object.assign(targets.main, { url: platformUrl, token: fixtures.apiKeys.admin }),
-  );
-  await expectRefused(', because main was not read at its new address');
 }, 60_000);
