@@ -62,7 +62,7 @@ async function open(ofDefault: readonly string[], ofSecond: readonly string[] = 
   await place.idle();
   bob = await second().createUser(BOB);
   await place.idle();
-  // Without equal ids a write would find nobody there.
+  // The id of Bob's account is that of a stranger in the other tenant, so a write to it would change the stranger.
   const theirs = THEIRS[ofDefault.length + ofSecond.length] ?? '';
   expect((await there.user(theirs))?.scimId).toBe((await place.platform.user(BOB))?.scimId);
   lead(other);

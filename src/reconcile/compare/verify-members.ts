@@ -95,13 +95,14 @@ export async function lookForLeavers(
   const undecided = new Set(users);
   const found: { gone: string[]; unlisted: Member[] } = { gone: [], unlisted: [] };
   if (users.length === 0) return { ...found, undecided };
-  const protection = protectionAt(scan.scope.target);
+  const { target } = scan.scope;
+  const protection = protectionAt(target);
   const present = new Set((group.members ?? []).map(({ value }) => value));
   const ordered = fromRandomPlace(users, scan.scope.random).sort(
     (a, b) => Number(first.has(b)) - Number(first.has(a)),
   );
   const links = await scan.scope.links.getMany(
-    scan.scope.target.name,
+    target.name,
     ordered.map((user) => refOf('User', user)),
   );
   const unseen = ordered
@@ -115,9 +116,7 @@ export async function lookForLeavers(
     .slice(0, MOST_CONFIRMED);
   await mapBounded(unseen, CONCURRENT_READS, async ({ user, link, id }) => {
     const account =
-      id === undefined
-        ? 'absent'
-        : await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
+      id === undefined ? 'absent' : await asking(scan, (signal) => target.client.users.get(id, { signal }));
     if (account === 'unknown') return;
     // A 404 alone does not end an unconfirmed removal: nothing else would show later that the platform did not make it.
     if (account === 'absent' && id !== undefined && (await scan.isUnlisted?.(id)) !== true) return;
