@@ -24,9 +24,7 @@ export interface QueriedType {
 }
 
 /** One resource type of a query, with its parsed filter and sort order. */
-export interface TypeQuery {
-  readonly kind: Kind;
-  readonly names: ResourceType;
+export interface TypeQuery extends QueriedType {
   readonly filter: Filter | undefined;
   readonly sort: Sort | undefined;
 }

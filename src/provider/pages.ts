@@ -100,9 +100,9 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     const needed = startIndex - 1 + count;
     let first: Keyed[] = [];
     let fresh: Keyed[] = [];
-    // Sorts small portions, so that other requests do not wait.
+    // Sorts small portions, so that other requests do not wait. The sort is stable: on equality the first keys stay first.
     const sortFresh = (): void => {
-      first = merged(first, fresh.sort(compare), compare, needed);
+      first = [...first, ...fresh].sort(compare).slice(0, needed);
       fresh = [];
     };
     let totalResults = 0;
@@ -201,18 +201,4 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   }
 
   return { everything, filtered, sorted, byCursor };
-}
-
-/** Merges two sorted lists and returns the first `most` items; on equality the items of `a` come first. */
-function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number, most: number): T[] {
-  const all: T[] = [];
-  let indexA = 0;
-  let indexB = 0;
-  while (all.length < most && (indexA < a.length || indexB < b.length)) {
-    const takesA = indexB >= b.length || (indexA < a.length && compare(a[indexA] as T, b[indexB] as T) <= 0);
-    all.push((takesA ? a[indexA] : b[indexB]) as T);
-    if (takesA) indexA++;
-    else indexB++;
-  }
-  return all;
 }

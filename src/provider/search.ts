@@ -1,5 +1,4 @@
 // Answers lists (RFC 7644 §3.4.2) and .search (RFC 7644 §3.4.3): reads the query, builds its page, writes the answer.
-import type { UserWithGroups } from '../directory/resources/directory.ts';
 import type { Kind } from '../directory/records.ts';
 import {
   equalityOf,
@@ -31,8 +30,6 @@ export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
  */
 const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
 
-type Equality = NonNullable<ReturnType<typeof equalityOf>>;
-
 export function createSearch(deps: ProviderDeps) {
   const { directory, userType, groupType, limits, singles, lists, pace } = deps;
   const textsOf = createTexts(deps);
@@ -55,7 +52,11 @@ export function createSearch(deps: ProviderDeps) {
     // Providers send `userName eq "x"` before each push, so one script answers a filter of one comparison from an index.
     const isPlainEquality =
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
-    const found = isPlainEquality && equality ? await singles.run(() => usersOf(equality)) : undefined;
+    // Undefined also when the attribute has no unique index.
+    const found =
+      isPlainEquality && equality
+        ? await singles.run(() => directory.holderOf(equality.attribute, equality.value))
+        : undefined;
     if (!found) {
       // A list with a selective index costs as little as a request for one resource.
       const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
@@ -91,10 +92,6 @@ export function createSearch(deps: ProviderDeps) {
     if (query.filterText !== undefined) return pages.filtered(wanted, asked);
     return pages.everything(wanted, asked);
   }
-
-  /** Returns the users with a value of a unique attribute; undefined when the attribute has no such index. */
-  const usersOf = ({ attribute, value }: Equality): Promise<UserWithGroups[] | undefined> =>
-    directory.holderOf(attribute, value);
 
   /**
    * Returns the id of the user for `/Me` (RFC 7644 §3.11): the user with the subject as externalId, else as userName.
