@@ -26,32 +26,7 @@ export interface WriteDetail {
 /** `reason`: a stable word, such as `SeenLater`. `message`: a sentence without full stop. */
 export type Why = Pick<Condition, 'reason' | 'message'>;
 
-export interface ProvisioningWriter {
-  /**
-   * Records a write as far as the answer confirms it. Called before the link is changed, which still has the values from before
-   * the write. `operation`: a key of ACTIONS; `ms`: duration of the call.
-   */
-  wrote(operation: string, ms: number, detail?: WriteDetail): void;
-  /** Records a write that the platform answered with success and did not carry out. */
-  ignored(operation: string): void;
-  /** Records a write of an earlier sync whose answer was lost, after a read showed that the platform carried it out. */
-  carriedOut(operation: string): void;
-  /** Records a failed call. `operation`: a key of ACTIONS; '' for a read. */
-  failed(operation: string, error: unknown): void;
-  /**
-   * Returns the entry for a link that got another id, by an adoption or by an earlier create whose answer was lost; nothing after a
-   * create of this sync. Stored together with the link, whose save may be refused.
-   */
-  linked(): LogEntry[];
-  /** Records members who stay in a group although the source took them out. */
-  leftMembers(members: string[], why: Why): void;
-  /** Records members whose membership ended because the group was deleted. */
-  lostMembers(members: string[]): void;
-  /** Records the reason when the outcome leaves a change unwritten. @param writes number of writes of the sync */
-  ended(outcome: SyncOutcome, writes: number): void;
-  /** Moves the collected entries to `work.logEntries`, with the current values of the link as the values after the write. */
-  append(): void;
-}
+export type ProvisioningWriter = ReturnType<typeof createProvisioningWriter>;
 
 /** Action of the log by the operation of a write. */
 const ACTIONS: Record<string, LogAction> = {
@@ -70,7 +45,7 @@ const ACTIONS: Record<string, LogAction> = {
 };
 
 /** @param policy of the target: only under `sync`, a deletion that somebody else made is logged */
-export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
+export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']) {
   const { link } = work;
   /** Copy of the link at the start of the sync, so that unchanged facts are not logged again; of `core` it has only `active`. */
   const known = {
@@ -156,7 +131,15 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   }
 
   return {
-    wrote: (operation, ms, { names, observed = {}, members, ignored = [], why } = {}) => {
+    /**
+     * Records a write as far as the answer confirms it. Called before the link is changed, which still has the values from before
+     * the write. `operation`: a key of ACTIONS; `ms`: duration of the call.
+     */
+    wrote: (
+      operation: string,
+      ms: number,
+      { names, observed = {}, members, ignored = [], why }: WriteDetail = {},
+    ): void => {
       const action = ACTIONS[operation] ?? 'none';
       written.add(action);
       for (const name of names ?? []) written.add(name);
@@ -176,23 +159,30 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
         ...why,
       });
     },
-    ignored: (operation) => {
+    /** Records a write that the platform answered with success and did not carry out. */
+    ignored: (operation: string): void => {
       failure = { action: ACTIONS[operation] ?? 'none' };
       lastError = undefined;
     },
-    carriedOut: (operation) => {
+    /** Records a write of an earlier sync whose answer was lost, after a read showed that the platform carried it out. */
+    carriedOut: (operation: string): void => {
       const action = ACTIONS[operation] ?? 'none';
       written.add(action);
       drafts.push({ action, status: 'success', ...seenLater('gone') });
     },
-    failed: (operation, error) => {
+    /** Records a failed call. `operation`: a key of ACTIONS; '' for a read. */
+    failed: (operation: string, error: unknown): void => {
       if (!(error instanceof PlatformError) || error instanceof PlatformAborted || error === lastError)
         return;
       lastError = error;
       if (ACTIONS[operation] === 'delete') written.add('delete');
       failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
     },
-    linked: () => {
+    /**
+     * Returns the entry for a link that got another id, by an adoption or by an earlier create whose answer was lost; nothing after a
+     * create of this sync. Stored together with the link, whose save may be refused.
+     */
+    linked: (): LogEntry[] => {
       if (link.id === known.id || written.has('create')) return [];
       // An earlier create, whose answer was lost, made the account or group.
       const isMade = known.tried && link.origin === 'created';
@@ -200,20 +190,24 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       const draft = { action, status: 'success', ...(isMade && seenLater('there')) } as const;
       return [toEntry(work, draft, known.condition)];
     },
-    leftMembers: (members, why) => {
+    /** Records members who stay in a group although the source took them out. */
+    leftMembers: (members: string[], why: Why): void => {
       drafts.push({ action: 'none', status: 'skipped', members, ...why });
     },
-    lostMembers: (members) => {
+    /** Records members whose membership ended because the group was deleted. */
+    lostMembers: (members: string[]): void => {
       drafts.push({ action: 'removeMembers', status: 'success', members, ...WITH_GROUP });
     },
-    ended: (outcome, writes) => {
+    /** Records the reason when the outcome leaves a change unwritten. @param writes number of writes of the sync */
+    ended: (outcome: SyncOutcome, writes: number): void => {
       if (outcome.kind === 'synced') onSynced(outcome, writes);
       else if (outcome.kind === 'later') onLater(outcome);
       else if (outcome.kind === 'blocked')
         drafts.push({ ...failure, status: 'failure', ...whyOf(outcome.condition) });
       else if (outcome.kind === 'held') onHeld(outcome);
     },
-    append: () => {
+    /** Moves the collected entries to `work.logEntries`, with the current values of the link as the values after the write. */
+    append: (): void => {
       work.logEntries.push(...drafts.map((each) => toEntry(work, each, known.condition)));
       drafts = [];
     },

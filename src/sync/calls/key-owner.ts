@@ -8,23 +8,6 @@ import type { Clock } from '../../support/sources.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 import { settledWithin } from '../../support/within.ts';
 
-export interface KeyOwner {
-  /**
-   * Returns the folded userName of the API key's owner; waits for the platform if it is not known yet. Undefined: the key has no
-   * owner, or the tenant does not tell it.
-   * @throws PlatformError while the owner cannot be read, PlatformAborted when the signal aborts; the error of Redis
-   */
-  keyOwner(signal: AbortSignal): Promise<string | undefined>;
-  /** Waits up to SEEN_WITHIN_MS until the platform tells the key's owner; not if it is known or a read has just failed. */
-  seeKeyOwner(): Promise<void>;
-  /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
-  knownKeyOwner(): string | undefined;
-  /** Returns whether the platform has told the owner of the present key, or that there is none. Else `knownKeyOwner` may be old. */
-  isKeyOwnerTold(): boolean;
-  /** Returns whether the API key belongs to an active administrator; waits as `seeKeyOwner`, and returns false when unknown. */
-  isOwnedByAdministrator(): Promise<boolean>;
-}
-
 /** One read of the owner, shared by all callers. */
 interface OwnerRead {
   /** The key whose owner is read. */
@@ -62,7 +45,7 @@ export function createKeyOwner(deps: {
   client: Pick<PlatformClient, 'accounts'>;
   clock: Clock;
   key: () => string;
-}): KeyOwner {
+}) {
   const { client, clock } = deps;
   let last: OwnerRead | undefined;
   /** The owner that the last successful read told. */
@@ -123,6 +106,7 @@ export function createKeyOwner(deps: {
     return last;
   }
 
+  /** Waits up to SEEN_WITHIN_MS until the platform tells the key's owner; not if it is known or a read has just failed. */
   async function seeKeyOwner(): Promise<void> {
     const read = current(() => SEE_AGAIN_MS);
     if (read.state !== 'open') return;
@@ -137,7 +121,12 @@ export function createKeyOwner(deps: {
   }
 
   return {
-    keyOwner: async (signal) => {
+    /**
+     * Returns the folded userName of the API key's owner; waits for the platform if it is not known yet. Undefined: the key has no
+     * owner, or the tenant does not tell it.
+     * @throws PlatformError while the owner cannot be read, PlatformAborted when the signal aborts; the error of Redis
+     */
+    keyOwner: async (signal: AbortSignal): Promise<string | undefined> => {
       const read = current(({ startedAt, endedAt }) =>
         Math.max(READ_AGAIN_MS.least, Math.min(READ_AGAIN_MS.most, endedAt - startedAt)),
       );
@@ -151,9 +140,13 @@ export function createKeyOwner(deps: {
       }
     },
     seeKeyOwner,
-    knownKeyOwner: () => owner && fold(owner.username),
-    isKeyOwnerTold: () => last?.key === deps.key() && (last.state === 'told' || last.state === 'absent'),
-    isOwnedByAdministrator: async () => {
+    /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
+    knownKeyOwner: (): string | undefined => owner && fold(owner.username),
+    /** Returns whether the platform has told the owner of the present key, or that there is none. Else `knownKeyOwner` may be old. */
+    isKeyOwnerTold: (): boolean =>
+      last?.key === deps.key() && (last.state === 'told' || last.state === 'absent'),
+    /** Returns whether the API key belongs to an active administrator; waits as `seeKeyOwner`, and returns false when unknown. */
+    isOwnedByAdministrator: async (): Promise<boolean> => {
       await seeKeyOwner();
       return last?.state === 'told' && owner?.isAdmin === true && owner.isDeactivated !== true;
     },

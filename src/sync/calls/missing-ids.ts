@@ -10,13 +10,7 @@ import { readWholeList } from './whole-list.ts';
 /** `listed`: the list has the id. `unproven`: the list could not be read whole. `awaited`: the list is not read yet. */
 type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
 
-export interface MissingIds {
-  /**
-   * Returns whether a whole list that began after the first call with this id shows the id. Call it after a 404 for the id. When
-   * `signal` aborts, the list goes on for the next call.
-   */
-  look(id: string, signal: AbortSignal): Promise<Shown>;
-}
+export type MissingIds = ReturnType<typeof createMissingIds>;
 
 /** Longest time that a sync waits for a list; later it asks again. */
 const LIST_WAIT_MS = 1000;
@@ -38,7 +32,7 @@ export function createMissingIds(
     call: CallOptions,
   ) => Promise<ListPage<{ id: string }>>,
   clock: Clock,
-): MissingIds {
+) {
   /** Number of lists that began. */
   let begun = 0;
   /** The last list that ended, by its number. Without `ids`, it could not be read whole, or no sync waits for it any more. */
@@ -105,7 +99,11 @@ export function createMissingIds(
   }
 
   return {
-    look: async (id, signal) => {
+    /**
+     * Returns whether a whole list that began after the first call with this id shows the id. Call it after a 404 for the id. When
+     * `signal` aborts, the list goes on for the next call.
+     */
+    look: async (id: string, signal: AbortSignal): Promise<Shown> => {
       if (!asked.has(id)) {
         const [oldest] = asked.keys();
         if (asked.size >= MOST_ASKED && oldest !== undefined) asked.delete(oldest);

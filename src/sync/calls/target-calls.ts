@@ -123,11 +123,7 @@ export function createTargetWork(
   };
 }
 
-export interface Concurrency {
-  limit: () => number;
-  /** Adapts the limit after a call. `isShort`: calls waited for a slot, and not for the rate limit. */
-  ended(call: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void;
-}
+export type Concurrency = ReturnType<typeof createConcurrency>;
 
 const REFUSES_RATE = new Set([TOO_MANY, 503]);
 /** Weight of one call in the average latency. */
@@ -142,10 +138,7 @@ const REMEMBERED_MS = 60_000;
  * after a refusal for the rate (429, 503).
  * @param bounds limits of the settings; `start` is the first limit, and a rising latency does not lower the limit below it
  */
-export function createConcurrency(
-  bounds: { least: number; start: number; most: number },
-  clock: Clock,
-): Concurrency {
+export function createConcurrency(bounds: { least: number; start: number; most: number }, clock: Clock) {
   const { start } = bounds;
   // The settings may contradict each other; `start` counts.
   const least = Math.min(bounds.least, start);
@@ -179,8 +172,9 @@ export function createConcurrency(
   }
 
   return {
-    limit: () => limit,
-    ended: ({ status, durationMs }, isShort) => {
+    limit: (): number => limit,
+    /** Adapts the limit after a call. @param isShort whether calls waited for a slot, and not for the rate limit */
+    ended: ({ status, durationMs }: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void => {
       if (REFUSES_RATE.has(status)) return halve(clock.now() - durationMs);
       // Only the latency of a success tells how busy the platform is.
       if (status < 200 || status >= 300) return;
@@ -197,21 +191,11 @@ export function createConcurrency(
   };
 }
 
-interface CallSlots {
-  /**
-   * Runs `work` when a slot is free, in the order of the calls. With `ahead` it starts at once, even above the limit. It
-   * still takes a slot, so other calls wait until the number of running ones is below the limit again.
-   */
-  run<T>(work: () => Promise<T>, ahead?: boolean): Promise<T>;
-  /** Number of calls that wait for a slot. */
-  waiting(): number;
-}
-
 /**
  * Limits how many pieces of work run at the same time. The limit may change while work waits.
  * @param limit returns the number of slots; called whenever a call may start
  */
-export function createCallSlots(limit: () => number): CallSlots {
+export function createCallSlots(limit: () => number) {
   const queue: (() => void)[] = [];
   let running = 0;
   function next(): void {
@@ -221,7 +205,11 @@ export function createCallSlots(limit: () => number): CallSlots {
     }
   }
   return {
-    run: async (work, ahead = false) => {
+    /**
+     * Runs `work` when a slot is free, in the order of the calls. With `ahead` it starts at once, even above the limit. It
+     * still takes a slot, so other calls wait until the number of running ones is below the limit again.
+     */
+    run: async <T>(work: () => Promise<T>, ahead = false): Promise<T> => {
       if (ahead || (queue.length === 0 && running < limit())) running++;
       else await new Promise<void>((resolve) => queue.push(resolve));
       try {
@@ -231,6 +219,7 @@ export function createCallSlots(limit: () => number): CallSlots {
         next();
       }
     },
-    waiting: () => queue.length,
+    /** Returns the number of calls that wait for a slot. */
+    waiting: (): number => queue.length,
   };
 }

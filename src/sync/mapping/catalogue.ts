@@ -4,7 +4,7 @@ import { IncompleteList, PlatformResponse } from '../../platform/errors.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import type { UserAttribute, UserAttributeType } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
-import { createKeyOwner, type KeyOwner } from '../calls/key-owner.ts';
+import { createKeyOwner } from '../calls/key-owner.ts';
 
 /** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
@@ -21,14 +21,7 @@ interface DefinitionFaults {
   ids: ReadonlyMap<string, string>;
 }
 
-export interface Catalogue extends KeyOwner {
-  /** Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second. */
-  definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
-  /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
-  faults(signal: AbortSignal): Promise<DefinitionFaults>;
-  /** Discards the cached definitions, after one turned out to be missing. */
-  refresh(): void;
-}
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
 /** End of the message about a definition of another type. */
 export const TYPE_ADVICE = 'a type cannot be changed there, so correct the mapping or use another name';
@@ -43,7 +36,7 @@ const CONFLICT_KEEP_MS = 1000;
 export function createCatalogue(
   deps: { client: PlatformClient; clock: Clock; key: () => string },
   types: Record<string, UserAttributeType>,
-): Catalogue {
+) {
   const { client, clock } = deps;
   let cached: { until: number; definitions: Promise<Map<string, Definition>> } | undefined;
 
@@ -82,7 +75,8 @@ export function createCatalogue(
   }
 
   return {
-    definitions: (signal) => {
+    /** Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second. */
+    definitions: (signal: AbortSignal): Promise<Map<string, Definition>> => {
       if (!cached || clock.now() > cached.until) {
         const definitions = load(signal);
         const read = { until: clock.now() + KEEP_MS, definitions };
@@ -99,7 +93,8 @@ export function createCatalogue(
       }
       return cached.definitions;
     },
-    faults: async (signal) => {
+    /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
+    faults: async (signal: AbortSignal): Promise<DefinitionFaults> => {
       const names = Object.keys(types);
       const existing = names.length === 0 ? new Map<string, UserAttribute>() : await byName(signal);
       const missing = names.filter((name) => !existing.has(name));
@@ -119,7 +114,8 @@ export function createCatalogue(
       return { missing, conflicts, conflictIds, ids };
     },
     ...createKeyOwner(deps),
-    refresh: () => {
+    /** Discards the cached definitions, after one turned out to be missing. */
+    refresh: (): void => {
       cached = undefined;
     },
   };

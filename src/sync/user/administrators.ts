@@ -4,24 +4,7 @@ import { fold } from '../../directory/records.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
 
-export interface Administrators {
-  /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
-  see(accounts: readonly ConsoleUser[]): void;
-  /** Returns whether an active administrator who is not in `leaving` (folded userNames) was seen recently. */
-  remainsWithout(leaving: ReadonlySet<string>): boolean;
-  /** Returns whether the account was an administrator when it was last seen. */
-  knows(userName: string): boolean;
-  /** Records that the user list could not be read. */
-  noteSilence(): void;
-  /** Returns whether the user list failed recently, so that it is not read again yet. */
-  isSilent(): boolean;
-  /**
-   * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once: for a single deactivation the search
-   * by the account's own name is enough. Later ones wait for one read of the user list (`look`) that they share.
-   * @throws the error of `look`
-   */
-  lookAround(look: () => Promise<readonly ConsoleUser[]>): Promise<void>;
-}
+export type Administrators = ReturnType<typeof createAdministrators>;
 
 /** Lifetime of a cached administrator and of a shared read of the list. */
 const MOMENT_MS = 60_000;
@@ -29,7 +12,7 @@ const MOMENT_MS = 60_000;
 const SILENCE_MS = 30_000;
 
 /** Creates the empty cache of one target. */
-export function createAdministrators(clock: Clock): Administrators {
+export function createAdministrators(clock: Clock) {
   /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
   const seen = new Map<string, number>();
   let silentUntil = 0;
@@ -38,6 +21,7 @@ export function createAdministrators(clock: Clock): Administrators {
   /** The shared read of the list. */
   let looked: { at: number; done: Promise<void> } | undefined;
 
+  /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
   function see(accounts: readonly ConsoleUser[]): void {
     for (const { username, isAdmin, isDeactivated } of accounts) {
       if (isAdmin) seen.set(fold(username), isDeactivated === true ? 0 : clock.now());
@@ -47,14 +31,23 @@ export function createAdministrators(clock: Clock): Administrators {
 
   return {
     see,
-    remainsWithout: (leaving) =>
+    /** Returns whether an active administrator who is not in `leaving` (folded userNames) was seen recently. */
+    remainsWithout: (leaving: ReadonlySet<string>): boolean =>
       [...seen].some(([userName, at]) => clock.now() - at < MOMENT_MS && !leaving.has(userName)),
-    knows: (userName) => seen.has(fold(userName)),
-    noteSilence: () => {
+    /** Returns whether the account was an administrator when it was last seen. */
+    knows: (userName: string): boolean => seen.has(fold(userName)),
+    /** Records that the user list could not be read. */
+    noteSilence: (): void => {
       silentUntil = clock.now() + SILENCE_MS;
     },
-    isSilent: () => clock.now() < silentUntil,
-    lookAround: async (look) => {
+    /** Returns whether the user list failed recently, so that it is not read again yet. */
+    isSilent: (): boolean => clock.now() < silentUntil,
+    /**
+     * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once: for a single deactivation the search
+     * by the account's own name is enough. Later ones wait for one read of the user list (`look`) that they share.
+     * @throws the error of `look`
+     */
+    lookAround: async (look: () => Promise<readonly ConsoleUser[]>): Promise<void> => {
       const now = clock.now();
       const isFirst = now - askedAt >= MOMENT_MS;
       askedAt = now;

@@ -48,16 +48,7 @@ export async function readAccountList(
   return kind === 'read' && names ? { kind, names } : { kind: kind === 'read' ? 'unproven' : kind };
 }
 
-export interface ListedAccounts {
-  /**
-   * Returns whether an account with this userName or externalId may exist; undefined when no list is at hand, so that the account
-   * has to be looked up. `countNew`: returns how many new resources wait for their first sync.
-   */
-  mayHave(
-    wanted: { userName: string; externalId: string | null },
-    asking: { countNew: () => Promise<number>; signal: AbortSignal },
-  ): Promise<boolean | undefined>;
-}
+export type ListedAccounts = ReturnType<typeof createListedAccounts>;
 
 /** Number of new users within NEW_USERS_MS from which a list is read. */
 const MANY = 2;
@@ -77,10 +68,7 @@ const RENEW_AFTER = 0.75;
 const SAVED_PER_USER = 2;
 
 /** Creates the empty list of one target. */
-export function createListedAccounts(deps: {
-  client: Pick<PlatformClient, 'users'>;
-  clock: Clock;
-}): ListedAccounts {
+export function createListedAccounts(deps: { client: Pick<PlatformClient, 'users'>; clock: Clock }) {
   const { client, clock } = deps;
   /** Number of new users since a time, Unix milliseconds. */
   let newUsers = { since: Number.NEGATIVE_INFINITY, users: 0 };
@@ -114,7 +102,14 @@ export function createListedAccounts(deps: {
   }
 
   return {
-    mayHave: async ({ userName, externalId }, { countNew, signal }) => {
+    /**
+     * Returns whether an account with this userName or externalId may exist; undefined when no list is at hand, so that the account
+     * has to be looked up. `countNew`: returns how many new resources wait for their first sync.
+     */
+    mayHave: async (
+      { userName, externalId }: { userName: string; externalId: string | null },
+      { countNew, signal }: { countNew: () => Promise<number>; signal: AbortSignal },
+    ): Promise<boolean | undefined> => {
       const now = clock.now();
       if (now - newUsers.since > NEW_USERS_MS) newUsers = { since: now, users: 0 };
       newUsers.users++;
