@@ -1,6 +1,6 @@
 // Defines the names of members of a group in the outbox: the user's id, or `@<platform id>` for an unmanaged member.
 import type { Destruction } from './guard/held-changes.ts';
-import { refOf, type Ref } from './records.ts';
+import { parseRef, refOf, type Ref } from './records.ts';
 
 /** Start of the stored name of an unmanaged member. No id of a user has it. */
 const UNMANAGED_SIGN = '@';
@@ -10,6 +10,10 @@ export const isUnmanaged = (member: string): boolean => member.startsWith(UNMANA
 
 /** Returns the stored name of an unmanaged member. */
 export const unmanagedName = (platformId: string): string => UNMANAGED_SIGN + platformId;
+
+/** Returns the stored name of a member. @param member `ref` null: an unmanaged member, which has a `platformId` */
+export const storedNameOf = ({ ref, platformId }: { ref: Ref | null; platformId: string | null }): string =>
+  ref ? parseRef(ref).id : unmanagedName(platformId ?? '');
 
 /** Returns the platform id in the stored name of an unmanaged member. */
 export const unmanagedId = (member: string): string => member.slice(UNMANAGED_SIGN.length);

@@ -43,6 +43,9 @@ export type SyncOutcome =
   /** The resource becomes a dead letter. */
   | { kind: 'blocked'; condition: Condition };
 
+/** Outcome of a step that ends the sync: the step is tried again later, or the resource becomes a dead letter. */
+export type Unfinished = Extract<SyncOutcome, { kind: 'later' | 'blocked' }>;
+
 /** The answer of the platform shows that it did not carry out a write, or a part of it; the sync retries later. */
 export class WriteIgnored extends Error {
   override name = 'WriteIgnored';

@@ -10,10 +10,10 @@ import type { Step, Tracing } from '../support/tracing.ts';
 import type { SyncContext } from './context.ts';
 import { createContext, type ContextDeps, type Lease } from './create-context.ts';
 import { outcomeOfError } from './calls/failed-call.ts';
-import type { SyncOutcome } from './outcome.ts';
+import type { SyncOutcome, Unfinished } from './outcome.ts';
 import { syncGroup } from './group/sync-group.ts';
 import { syncUser } from './user/sync-user.ts';
-import { linkedTwice, type NotOurs } from './names/taken-by-connection.ts';
+import { linkedTwice } from './names/taken-by-connection.ts';
 import { storeOutcome } from './store-outcome.ts';
 
 interface SyncDeps extends ContextDeps {
@@ -85,7 +85,7 @@ export async function syncResource(
  * @param conflict the outcome, returned without a write, if another connection holds the target (`heldElsewhere`) or is linked to
  *   the same account or group (`linkedTwice`); undefined: there is no conflict
  */
-async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): Promise<SyncOutcome> {
+async function syncByKind(context: SyncContext, conflict: Unfinished | undefined): Promise<SyncOutcome> {
   if (conflict) return conflict;
   return context.work.kind === 'User' ? syncUser(context) : syncGroup(context);
 }
@@ -94,7 +94,7 @@ async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): 
  * Returns an outcome while another connection holds the target because of another tenant. Asked under the lease, which a later hold
  * ends. The relay delivers the mark again when the hold has ended.
  */
-async function heldElsewhere({ outbox }: SyncContext): Promise<NotOurs | undefined> {
+async function heldElsewhere({ outbox }: SyncContext): Promise<Unfinished | undefined> {
   return (await outbox.guardStore.tenantHoldElsewhere()) && { kind: 'later', afterMs: 0 };
 }
 

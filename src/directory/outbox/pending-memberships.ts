@@ -18,6 +18,10 @@ export type WrittenSign = typeof MEMBERSHIP_SIGN.toAdd | typeof MEMBERSHIP_SIGN.
 /** Sign of an addition, a removal or a kept removal. */
 export type PendingSign = WrittenSign | typeof MEMBERSHIP_SIGN.keptRemoval;
 
+/** Returns the members of a group, or the groups of a user, whose pending membership has this sign. */
+export const withSign = (pending: ReadonlyMap<string, string>, sign: PendingSign): string[] =>
+  [...pending].filter(([, each]) => each === sign).map(([key]) => key);
+
 /** Returns whether a sign is that of an unconfirmed removal. */
 export const isUnconfirmed = (sign: string): boolean => sign === MEMBERSHIP_SIGN.unconfirmedRemoval;
 

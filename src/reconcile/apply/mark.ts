@@ -1,7 +1,7 @@
 // Converts a plan to drift notes and marks for the worker. The guard judges the whole plan before the first mark.
 import type { Drift, Noted } from '../../directory/outbox/drift.ts';
-import { parseRef, type Ref } from '../../directory/records.ts';
-import { unmanagedName } from '../../directory/member-names.ts';
+import type { Ref } from '../../directory/records.ts';
+import { storedNameOf } from '../../directory/member-names.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../../guard/judge.ts';
 import { isChange, isTakenOut, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
@@ -53,12 +53,6 @@ export async function markPlan(
   await scope.outbox.mark(ended, 'reconcile', `plan:${plan.id}`);
   return { refs: [...new Set([...refs, ...ended])], noted, skipped };
 }
-
-/** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */
-const memberName = ({ member }: PlanEntry): string | undefined => {
-  if (!member) return undefined;
-  return member.ref === null ? unmanagedName(member.platformId ?? '') : parseRef(member.ref).id;
-};
 
 /** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
 function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction | undefined {
@@ -124,8 +118,8 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
       const value = entry.before?.[name.replace(/^attributes\./, '')];
       if (value !== undefined) drift.observed[name] = value;
     }
-    const member = memberName(entry);
-    if (member !== undefined) {
+    if (entry.member) {
+      const member = storedNameOf(entry.member);
       drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
       if (isTakenOut(entry)) (drift.takenOut ??= []).push(member);
     }

@@ -2,7 +2,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef } from '../../directory/records.ts';
-import { unmanagedName } from '../../directory/member-names.ts';
+import { storedNameOf } from '../../directory/member-names.ts';
 import { leaverTestOf } from '../../sync/group/left-members.ts';
 import {
   absenceOf,
@@ -184,12 +184,6 @@ function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
   return ({ ref, platformId }) => ref !== null && isListed?.(parseRef(ref).id, platformId) === true;
 }
 
-/** Returns a test of whether the removal of a member was answered with success and not seen yet. */
-const isUnconfirmedOf =
-  ({ unconfirmed }: GroupCase): ((member: Member) => boolean) =>
-  ({ ref, platformId }) =>
-    unconfirmed.has(ref === null ? unmanagedName(platformId ?? '') : parseRef(ref).id);
-
 /** Returns the entries that remove leavers (`isLeaverOf`) from a group that was deleted at the source. */
 function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
@@ -207,7 +201,6 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isUnwritten = ({ ref }: Member): boolean =>
     isIncomplete || (ref !== null && group.unsent.has(parseRef(ref).id));
   const isLeaver = isLeaverOf(group);
-  const isUnconfirmed = isUnconfirmedOf(group);
   const added = missing.map((member): PlanEntry => ({
     ...groupFields(
       group,
@@ -226,7 +219,8 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   }));
   const removed = surplus.map((member): PlanEntry => {
     const isUnwrittenRemoval = member.ref !== null && (group.isLost || isLeaver(member));
-    const didNotStick = isUnconfirmed(member);
+    // The removal was answered with success, and not seen yet.
+    const didNotStick = group.unconfirmed.has(storedNameOf(member));
     const cause = didNotStick ? 'write did not stick' : 'platform changed';
     const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);
     if (policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick) {

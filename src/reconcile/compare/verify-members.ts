@@ -8,6 +8,7 @@ import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
+import { linksOfUsers } from '../../sync/group/leavers.ts';
 import { awaitsDecision } from './done-changes.ts';
 import { isProtected, protectionAt } from './protected.ts';
 import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
@@ -59,10 +60,7 @@ async function doneOfGroup(
   // Without the member list nothing shows who has left.
   if (!observed || !isRead) return { found: [], unread: [] };
   const present = new Set((observed.members ?? []).map(({ value }) => value));
-  const links = await scan.scope.links.getMany(
-    scan.scope.target.name,
-    leavers.map((user) => refOf('User', user)),
-  );
+  const links = await linksOfUsers(scan.scope, leavers);
   // A user without account has no membership that somebody could have removed, and a listed member was not removed.
   const unlisted = leavers.flatMap((user, index) => {
     const platformId = isUnmanaged(user) ? unmanagedId(user) : links[index]?.id;
@@ -101,10 +99,7 @@ export async function lookForLeavers(
   const ordered = fromRandomPlace(users, scan.scope.random).sort(
     (a, b) => Number(first.has(b)) - Number(first.has(a)),
   );
-  const links = await scan.scope.links.getMany(
-    target.name,
-    ordered.map((user) => refOf('User', user)),
-  );
+  const links = await linksOfUsers(scan.scope, ordered);
   const unseen = ordered
     .map((user, index) => {
       const link = links[index] ?? {};

@@ -1,7 +1,7 @@
 // Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already
 // made.
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
-import { unmanagedName } from '../../directory/member-names.ts';
+import { storedNameOf } from '../../directory/member-names.ts';
 import { canonicalJson } from '../../support/canonical-json.ts';
 import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../entry.ts';
 import { learnKeyOwner } from '../compare/protected.ts';
@@ -197,7 +197,7 @@ async function verifyAgain(
   const membered = refsOf('Group', ({ member }) => member !== undefined);
   // The plan's members are read first, because a comparison reads a limited number of accounts.
   const leaversFirst = new Map([...membered].map((ref) => [ref, new Set<string>()]));
-  for (const { ref, member } of entries) if (ref && member) leaversFirst.get(ref)?.add(memberName(member));
+  for (const { ref, member } of entries) if (ref && member) leaversFirst.get(ref)?.add(storedNameOf(member));
   const verified = [
     ...(await verifyUsers(scan, [...users], { withValues: (ref) => valued.has(ref) })),
     ...(await verifyGroups(scan, [...groups], { withMembers: (ref) => membered.has(ref), leaversFirst })),
@@ -233,10 +233,6 @@ const essence = ({
     member: member && { ref: member.ref, platformId: member.platformId },
   });
 
-/** Returns the name under which the outbox stores a member (member-names.ts). */
-const memberName = ({ ref, platformId }: NonNullable<PlanEntry['member']>): string =>
-  ref ? parseRef(ref).id : unmanagedName(platformId ?? '');
-
 /**
  * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
  * differs there. The version of a follower is not compared, because it has the basis of the resource that it follows.
@@ -247,7 +243,7 @@ function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>)
   if (found?.version === undefined || (found.areValuesUnread && entry.attribute !== undefined)) return false;
   if (entry.follows === undefined && found.version !== entry.basis.version) return false;
   // The account of the member was not read, so nothing proves that the removal is made.
-  if (entry.member && found.leaversUndecided?.has(memberName(entry.member))) return false;
+  if (entry.member && found.leaversUndecided?.has(storedNameOf(entry.member))) return false;
   // The removal of an unmanaged member is pending, held or rejected, so it is not made although it has no entry.
   if (entry.member?.ref === null && found.unmanagedLeavers?.has(entry.member.platformId ?? '')) return false;
   return !found.entries.some((other) => concernsSame(entry, other));

@@ -1,6 +1,6 @@
 // Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only says so: the
 // guard decides when a sync or a run asks it.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
 import type { Link } from '../../directory/outbox/link.ts';
@@ -8,7 +8,7 @@ import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf, type GuardSettings } from '../../guard/judge.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { isProtectedName } from '../../sync/group/leavers.ts';
-import { leaving, membersWithSign } from '../../sync/group/members.ts';
+import { leaving } from '../../sync/group/members.ts';
 import type { Target } from '../../sync/target.ts';
 import { isChange, needsNoPermission, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -230,7 +230,7 @@ async function unlistedRemovals(
   for (const [ref, [first, ...others]] of ofGroup) {
     if (!first) continue;
     const known = new Set([first, ...others].map(({ item }) => item.subject));
-    for (const subject of membersWithSign(await pendingMembers(parseRef(ref).id), MEMBERSHIP_SIGN.toRemove)) {
+    for (const subject of withSign(await pendingMembers(parseRef(ref).id), MEMBERSHIP_SIGN.toRemove)) {
       if (known.has(subject)) continue;
       const user = isUnmanaged(subject) ? null : refOf('User', subject);
       // Only the ref of the member is used here.

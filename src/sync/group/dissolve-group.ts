@@ -7,20 +7,20 @@
 // 4. End the pending memberships, and forget the link.
 // Flags of the link: directory/outbox/link.ts.
 import type { Link } from '../../directory/outbox/link.ts';
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
 import { noteDeleted } from '../deletion.ts';
 import { untilShown } from '../names/lost-create.ts';
-import { unprovenMade } from '../names/made-unproven.ts';
+import { unprovenMade, isLinkedToOther, linkLeft, readLeft, unprovenLeft } from '../names/left-there.ts';
 import { temporaryNameLeft, withTemporaryName } from '../names/temporary-name.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { deleteOrEmpty } from './delete-or-empty.ts';
 import { findGroup, groupsCalled } from './find-group.ts';
-import { linkLeftGroup } from './left-group.ts';
 import { listPendingLeavers, makeLeaversPending } from './left-members.ts';
-import { dropPendingMembers, logLostMembers, membersWithSign } from './members.ts';
+import { dropPendingMembers, logLostMembers } from './members.ts';
+import { fold } from '../../directory/records.ts';
 
 const DELETED = 'the group was deleted at the source';
 
@@ -82,7 +82,7 @@ async function endMemberships(context: SyncContext): Promise<void> {
   const { outbox, work } = context;
   await dropPendingMembers(context, await outbox.pendingMembers(work.id));
   // Kept (`r`) and unconfirmed removals are not dropped with the others.
-  const kept = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
+  const kept = withSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
   const ending = [...kept, ...(await outbox.unconfirmedRemovals(work.id))];
   // An ack of removals (`-`) ends kept and unconfirmed ones too (ack_members.lua).
   if (ending.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, ending);
@@ -121,4 +121,47 @@ async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<
   const { outbox, work } = context;
   if (outcome.kind === 'synced') await dropPendingMembers(context, await outbox.pendingMembers(work.id));
   return outcome;
+}
+
+const REMOVE = 'remove its members or delete it';
+
+/**
+ * Links the platform group of a deleted group whose link was lost (an operator ordered to forget it, or a restore lost it), so that
+ * its members lose the access. Only a group that is proven to be the deleted one is linked.
+ * @returns an outcome when the sync cannot continue; else undefined
+ */
+async function linkLeftGroup(
+  context: SyncContext,
+  { id }: NonNullable<Link['mayExist']>,
+): Promise<SyncOutcome | undefined> {
+  const { link, target, call } = context;
+  const name = String(link.core?.displayName ?? '');
+  if (id === undefined) return lookUp(context, name);
+  if (await isLinkedToOther(context, id)) return undefined;
+  const { groups } = target.client;
+  const group = await readLeft(context, 'Group', id, () => groups.get(id, { members: true }, call));
+  if (!group) return undefined;
+  if (fold(group.displayName) === fold(name))
+    return linkLeft(context, id, { displayName: group.displayName });
+  if (group.members?.length === 0) return undefined;
+  return unprovenLeft(context, `its group ${name} is called ${group.displayName} now`, REMOVE);
+}
+
+/**
+ * Looks a group up by its name at the source. After a restore it is not known which members the bridge added, so an operator
+ * decides about a group with members.
+ */
+async function lookUp(context: SyncContext, displayName: string): Promise<SyncOutcome | undefined> {
+  const { directory, target, call } = context;
+  const { groups } = target.client;
+  const name = target.mapping.groupName(displayName);
+  const holders = (await directory.lookup('Group', 'displayname', displayName)) ?? [];
+  if (name === undefined || holders.length > 0) return undefined;
+  for (const { id, displayName: shown } of await groups.findByDisplayName(name, call)) {
+    if (fold(shown) !== fold(name) || (await isLinkedToOther(context, id))) continue;
+    const { members = [] } = await groups.get(id, { members: true }, call);
+    if (members.length > 0)
+      return unprovenLeft(context, `a group is called ${name}, which may be this one`, REMOVE);
+  }
+  return undefined;
 }

@@ -5,20 +5,17 @@ import type { WireGroup } from '../../platform/wire.ts';
 import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isStatus } from '../calls/failures.ts';
-import { existsIn } from '../user/find-user.ts';
-import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
+import { existsIn, laterOrConflict, type Linking } from '../user/find-user.ts';
+import { claim, takenElsewhere } from '../names/taken-by-connection.ts';
 import { leaving } from './members.ts';
 import { isMadeGroup, preferMade, sendCreate, untilShown } from '../names/lost-create.ts';
 import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
-
-/** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. */
-type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs;
 
 /**
  * Finds the platform's group by name and links it if the settings allow the adoption. Never creates one.
  * @param name the group's name at the target
  */
-export async function findGroup(context: SyncContext, name: string): Promise<FoundGroup> {
+export async function findGroup(context: SyncContext, name: string): Promise<Linking> {
   const { directory, link, links, outbox, target, work } = context;
   const matches = await groupsCalled(context, name);
   if (matches.length > 1)
@@ -91,7 +88,7 @@ export async function groupsCalled(context: SyncContext, name: string): Promise<
 }
 
 /** Creates and links the platform group. If the platform says that the name exists, looks the group up again. */
-export async function createPlatformGroup(context: SyncContext, name: string): Promise<FoundGroup> {
+export async function createPlatformGroup(context: SyncContext, name: string): Promise<Linking> {
   const { link, target } = context;
   const later = untilShown(context, { displayName: name });
   if (later) return later;
@@ -108,11 +105,9 @@ export async function createPlatformGroup(context: SyncContext, name: string): P
     const found = await findGroup(context, name);
     if (found.kind !== 'absent') return found;
     // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
-    const afterMs = successionWait(context);
-    if (afterMs !== undefined) return { kind: 'later', afterMs };
     const message =
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
-    return blockedBy(context, 'Conflict', message);
+    return laterOrConflict(context, message);
   }
   await dropRemovals(context);
   return linkTo(context, created, 'created', { isNew: true });
@@ -137,7 +132,7 @@ async function linkTo(
   group: WireGroup,
   origin: 'created' | 'adopted',
   { isNew, takenFrom }: { isNew: boolean; takenFrom?: Ref | undefined },
-): Promise<FoundGroup> {
+): Promise<Linking> {
   const notOurs = await claim(context, group.id, { isNew });
   if (notOurs) return notOurs;
   // Makes all members pending first: the save of the id deletes the link of the former group.

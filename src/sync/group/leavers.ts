@@ -1,10 +1,12 @@
 // Decides for members whom the source removed from a group whether the bridge removes them at the platform.
 import type { Link } from '../../directory/outbox/link.ts';
+import type { Links } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
+import type { Target } from '../target.ts';
 import { mayBeActive } from '../user/account-state.ts';
 import type { LinkedMember } from './member-writes.ts';
 
@@ -29,13 +31,19 @@ export async function toLeavers(context: SyncContext, users: string[]): Promise<
   return readInPortions(users, MEMBERS_PER_READ, (portion) => toLeaversAtOnce(context, portion));
 }
 
-/** Does the work of `toLeavers` for at most MEMBERS_PER_READ users. */
-async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
-  const { links, target } = context;
-  const found = await links.getMany(
+/** Returns the links of users, in their order. @param users ids of the users */
+export const linksOfUsers = (
+  { links, target }: { links: Pick<Links, 'getMany'>; target: Pick<Target, 'name'> },
+  users: readonly string[],
+): Promise<Link[]> =>
+  links.getMany(
     target.name,
     users.map((user) => refOf('User', user)),
   );
+
+/** Does the work of `toLeavers` for at most MEMBERS_PER_READ users. */
+async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
+  const found = await linksOfUsers(context, users);
   return Promise.all(
     users.map(async (user, index): Promise<MaybeLeaver> => {
       if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];

@@ -4,12 +4,13 @@
 // - empty; or, for a group in scope, absent: no user has left.
 // - for a group out of scope (`departed`), absent: more users have left than are listed (MOST_OUT_OF_SCOPE).
 // Flags of the link: directory/outbox/link.ts.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
-import { parseRef, refOf } from '../../directory/records.ts';
+import { parseRef } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
-import { membersWithSign, type PendingMembers } from './members.ts';
+import { linksOfUsers } from './leavers.ts';
+import type { PendingMembers } from './members.ts';
 
 /**
  * Most leavers that the link of a group out of scope lists. With more, the list is dropped: when the group is in scope again, all
@@ -61,15 +62,9 @@ export async function listPendingLeavers(context: SyncContext, pending: PendingM
  * Returns the managed users whose removal from the group is pending: user id → entry of the list. The entry of a user with an
  * account is `@<platform id>`, because a later record of the person may take the account over; without an account it is the id.
  */
-async function pendingLeavers(
-  { links, target }: SyncContext,
-  pending: PendingMembers,
-): Promise<Map<string, string>> {
-  const users = membersWithSign(pending, MEMBERSHIP_SIGN.toRemove).filter((user) => !isUnmanaged(user));
-  const found = await links.getMany(
-    target.name,
-    users.map((user) => refOf('User', user)),
-  );
+async function pendingLeavers(context: SyncContext, pending: PendingMembers): Promise<Map<string, string>> {
+  const users = withSign(pending, MEMBERSHIP_SIGN.toRemove).filter((user) => !isUnmanaged(user));
+  const found = await linksOfUsers(context, users);
   return new Map(
     users.map((user, index) => {
       const { id } = found[index] ?? {};

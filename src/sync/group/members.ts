@@ -2,16 +2,16 @@
 // Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import {
-  type WrittenSign,
   MEMBERSHIP_SIGN,
-  type PendingSign,
+  withSign,
   type Readiness,
+  type WrittenSign,
 } from '../../directory/outbox/pending-memberships.ts';
-import { fold, refOf } from '../../directory/records.ts';
+import { fold } from '../../directory/records.ts';
 import { inPortions, readInPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { permit, refuse } from '../gate.ts';
-import { MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
+import { linksOfUsers, MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
 import { throwIfRefused, writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { removal } from '../names/succession.ts';
@@ -108,10 +108,7 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
   const { links, outbox, provisioning, target, work } = context;
   const users = leaving(await outbox.pendingMembers(work.id));
   for (const portion of inPortions(users, PORTION)) {
-    const found = await links.getMany(
-      target.name,
-      portion.map((user) => refOf('User', user)),
-    );
+    const found = await linksOfUsers({ links, target }, portion);
     const members = portion.filter((_, index) => found[index]?.id !== undefined);
     if (members.length > 0) provisioning.lostMembers(members);
   }
@@ -209,7 +206,7 @@ export async function addMembers(
 ): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
   const states = await readInPortions(
-    membersWithSign(pending, MEMBERSHIP_SIGN.toAdd),
+    withSign(pending, MEMBERSHIP_SIGN.toAdd),
     MEMBERS_PER_READ,
     outbox.readiness,
   );
@@ -268,10 +265,6 @@ async function lacking(
   return ready.filter((state) => !isThere(state));
 }
 
-/** Returns the members with this sign. */
-export const membersWithSign = (pending: PendingMembers, sign: PendingSign): string[] =>
-  [...pending].filter(([, each]) => each === sign).map(([user]) => user);
-
 /** Returns the members whom the source removed: signs `-` and `r` (a read of pending members gives no `u`). */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== MEMBERSHIP_SIGN.toAdd).map(([user]) => user);
@@ -290,7 +283,7 @@ export async function dropPendingMembers(
 ): Promise<void> {
   for (const sign of [MEMBERSHIP_SIGN.toAdd, MEMBERSHIP_SIGN.toRemove]) {
     if (only !== undefined && sign !== only) continue;
-    const users = membersWithSign(pending, sign);
+    const users = withSign(pending, sign);
     if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users, ending);
   }
 }

@@ -1,11 +1,12 @@
 // Frees the former userName of a leaver's closed account for another person who is to get it. A name is a former one if the
 // leaver's last userName at the source was another.
 // Flags of the link: directory/outbox/link.ts.
-import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Resource } from '../../scim/index.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
+import { linksOfUsers } from '../group/leavers.ts';
 import { stepAside } from './name-circle.ts';
 
 /**
@@ -42,10 +43,7 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
   if (target.policy.policy !== 'sync' || typeof name !== 'string' || !link.hasFormerName) return;
   const heirs = ((await directory.lookup('User', 'username', name)) ?? []).filter((id) => id !== work.id);
   // A user without account who gets the name takes this account over.
-  const accounts = await links.getMany(
-    target.name,
-    heirs.map((id) => refOf('User', id)),
-  );
+  const accounts = await linksOfUsers({ links, target }, heirs);
   if (!accounts.some(({ id, departed }) => id !== undefined && !departed)) return;
   try {
     await stepAside(context, name);
@@ -67,16 +65,25 @@ export async function askForFormerName(
   { ref, link }: { ref: Ref; link: Link },
 ): Promise<void> {
   const userName = String(link.core?.userName);
-  if (asking.askedForName === userName || target.policy.policy !== 'sync' || !isNeverRenamed(link)) return;
-  if (link.condition?.reason === 'Protected') return;
-  const held = await outbox.guardStore.areHeld([
-    { kind: 'deactivate', ref },
-    { kind: 'delete', ref },
-  ]);
-  if (held.includes(true) || !(await outbox.isAtRest(ref))) return;
+  const wasAsked = asking.askedForName === userName;
+  const mayFreeNames =
+    target.policy.policy === 'sync' && isNeverRenamed(link) && link.condition?.reason !== 'Protected';
+  if (wasAsked || !mayFreeNames || (await isAwaitingOther(outbox, ref))) return;
   if (!(await isFormerName(directory, ref, { ...link, userName }))) return;
   asking.askedForName = userName;
   await outbox.mark([ref], 'edit', work.request);
+}
+
+/** Returns whether a decision about the leaver, the retry of a dead letter or a pending sync comes first. */
+async function isAwaitingOther(
+  { guardStore, isAtRest }: Pick<SyncContext['outbox'], 'guardStore' | 'isAtRest'>,
+  leaver: Ref,
+): Promise<boolean> {
+  const held = await guardStore.areHeld([
+    { kind: 'deactivate', ref: leaver },
+    { kind: 'delete', ref: leaver },
+  ]);
+  return held.includes(true) || !(await isAtRest(leaver));
 }
 
 /**

@@ -1,12 +1,15 @@
-// Reads what a resource without link may have at the platform after its deletion at the source (`mayExist` of a link).
+// Reads what a resource without link may have at the platform after its deletion at the source (`mayExist` and `tried` of a link). An
+// operator decides about accounts and groups that may be those of somebody else.
 // Flags of the link: directory/outbox/link.ts.
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Kind } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { isGone } from '../calls/failures.ts';
 import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import type { SyncOutcome } from '../outcome.ts';
+import { mayBeOfTime } from './lost-create.ts';
 import { claim } from './taken-by-connection.ts';
 
 /** Returns whether another resource, also one of another connection, is linked to the account or group. */
@@ -73,5 +76,31 @@ export function unprovenLeft(context: SyncContext, what: string, doByHand: strin
     'Conflict',
     `${work.ref} ${reason}, and ${what}: if so, ${doByHand} at the platform, then retry; ` +
       `if not, order scim-bridge links forget ${work.ref} --target ${target.name} --leave-account`,
+  );
+}
+
+/**
+ * Returns the outcome if the create may have made one of the accounts or groups: a dead letter under the policy `sync`, else
+ * `synced` with `departed` set (unprovenLeft). The create has not made those that another resource is linked to, or that were made
+ * at another time. Undefined: it has made none.
+ * @param shown accounts that match the values of the create, without closed ones, or groups with its name
+ * @param doByHand how an operator takes the access of such an account or group away at the platform
+ */
+export async function unprovenMade(
+  context: SyncContext,
+  shown: readonly Pick<WireUser, 'id' | 'meta'>[],
+  doByHand: string,
+): Promise<SyncOutcome | undefined> {
+  const { link, work } = context;
+  const what = work.kind === 'User' ? 'account' : 'group';
+  const left: string[] = [];
+  for (const each of shown)
+    if (link.tried && mayBeOfTime(link.tried, each) && !(await isLinkedToOther(context, each.id)))
+      left.push(each.id);
+  if (left.length === 0) return undefined;
+  return unprovenLeft(
+    context,
+    `the answer to the create of its ${what} was lost: look whether it made the ${what} with SCIM id ${left.join(' or ')}`,
+    doByHand,
   );
 }

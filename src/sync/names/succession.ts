@@ -1,6 +1,6 @@
 // Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the former one
 // before it reports a conflict: without end while the former one has a pending sync or a held change.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isAwaitingDecision, type Condition } from '../../directory/outbox/link-condition.ts';
@@ -80,8 +80,8 @@ export async function keptForLeaver(
   ]);
   const { pendingMemberships } = await outbox.resourceStatus(leaver);
   // `r`: a kept removal (docs/glossary.md, pending membership).
-  const kept = [...pendingMemberships].flatMap(([group, sign]) =>
-    sign === MEMBERSHIP_SIGN.keptRemoval ? [removal(group, parseRef(leaver).id)] : [],
+  const kept = withSign(pendingMemberships, MEMBERSHIP_SIGN.keptRemoval).map((group) =>
+    removal(group, parseRef(leaver).id),
   );
   if (!keepsOpen && !keepsAccount && kept.length === 0) return undefined;
   const isRejected = keepsOpen || keepsAccount || (await outbox.guardStore.areRejected(kept)).includes(true);

@@ -6,6 +6,7 @@ import { fold, isInactive, type Kind } from '../../directory/records.ts';
 import { mayBeActive } from '../user/account-state.ts';
 import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
+import type { Unfinished } from '../outcome.ts';
 import type { Core } from '../mapping/mapping.ts';
 
 /** Part of the message about an account or group that two connections are linked to, by which other parts recognise it. */
@@ -13,9 +14,6 @@ export const LINKED_TWICE = 'too: order scim-bridge links forget';
 
 /** Interval of attempts while another connection is saving its link. */
 const BUSY_MS = 1000;
-
-/** Outcome of a sync whose account, group or name belongs to another resource or connection: refused, or tried again later. */
-export type NotOurs = { kind: 'blocked'; condition: Condition } | { kind: 'later'; afterMs: number };
 
 /**
  * Returns an outcome when another connection is linked to one of the ids; undefined otherwise.
@@ -26,7 +24,7 @@ export async function takenElsewhere(
   kind: Kind,
   platformIds: string[],
   core?: Core,
-): Promise<NotOurs | undefined> {
+): Promise<Unfinished | undefined> {
   for (const id of platformIds) {
     const holder = await context.links.elsewhere.holderOf(context.target.name, kind, id);
     if (holder) return { kind: 'blocked', condition: takenBy(context, kind, holder, core) };
@@ -39,7 +37,7 @@ export async function takenElsewhere(
  * connection from an old backup; undefined otherwise. Until an operator decides which connection keeps it, neither connection
  * writes to it; but an account that no source wants open is closed once.
  */
-export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
+export async function linkedTwice(context: SyncContext): Promise<Unfinished | undefined> {
   const { link, links, target, work } = context;
   if (link.id === undefined) return undefined;
   const holder = await links.elsewhere.holderOf(target.name, work.kind, link.id);
@@ -63,7 +61,7 @@ export async function claim(
   context: SyncContext,
   platformId: string,
   { isNew, core }: { isNew: boolean; core?: Core },
-): Promise<NotOurs | undefined> {
+): Promise<Unfinished | undefined> {
   const { links, target, work } = context;
   const { kind } = work;
   const claimed = await links.elsewhere.claim(target.name, work.ref, { kind, platformId, isNew });

@@ -2,10 +2,11 @@
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
+import type { Unfinished } from '../outcome.ts';
 import { blockedBy } from '../condition.ts';
 import { askForFormerName } from './former-name.ts';
 import { breakCircle, called, chainFrom, retryCircle, type ShownName } from './name-circle.ts';
-import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
+import { takenElsewhere } from './taken-by-connection.ts';
 import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 /** Number of attempts that found the name taken before a circle is searched. */
@@ -23,57 +24,74 @@ export const takenByText = (user: Ref, { isProtected }: { isProtected: boolean }
 /** Part of the message about a name whose holder is a dead letter, by which other parts recognise it. */
 export const HOLDER_REFUSED = 'whose own change was refused';
 
+/** The account or group with the wanted name, and the user who is linked to the account. */
+interface NameHolder {
+  shown: ShownName;
+  ref: Ref;
+  link: Link;
+}
+
 /**
  * Handles the refusal (409) of a new name.
  * @returns the outcome: when to try again, or a conflict; undefined: the holder keeps the name, and the caller reports the refusal
  */
-export async function waitForName(context: SyncContext, name: string): Promise<NotOurs | undefined> {
-  const { kind } = context.work;
-  const holders = await called(context, name);
-  const ids = holders.map(({ id }) => id);
+export async function waitForName(context: SyncContext, name: string): Promise<Unfinished | undefined> {
+  const { kind, ref } = context.work;
+  const found = await called(context, name);
+  const ids = found.map(({ id }) => id);
   const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
-  const holder = kind === 'User' && holders[0] ? await holderOf(context, holders[0].id) : undefined;
-  const neverRenamed = holder && isNeverRenamed(holder.link) ? holder : undefined;
-  // A leaver who is pushed anew takes the account over, which then gets another userName.
-  const isTakenOver =
-    neverRenamed !== undefined &&
-    (await isExternalIdPending(context, neverRenamed.link.core ?? {}, context.work.ref));
+  const [shown] = found;
+  const holder = kind === 'User' && shown ? await holderOf(context, shown) : undefined;
+  if (holder && isNeverRenamed(holder.link)) {
+    const isTakenOver = await isExternalIdPending(context, holder.link.core ?? {}, ref);
+    return (isTakenOver ? waitForTakeOver : waitForLeaver)(context, name, holder);
+  }
+  const afterMs = await waitForHolder(context, name, shown);
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  const refused = shown && (await refusedText(context, shown));
+  if (refused) return blockedBy(context, 'Conflict', refused, 409);
+  return holder && blockedBy(context, 'Conflict', keptText(holder.ref), 409);
+}
+
+const keptText = (user: Ref): string =>
+  `userName is already taken by the account of ${user}: scim-bridge explain ${user} tells why that account keeps the name`;
+
+/** Waits for a user who was pushed anew to take over the account of a leaver, which then gets another userName. */
+async function waitForTakeOver(context: SyncContext, name: string, holder: NameHolder): Promise<Unfinished> {
+  const afterMs = (await waitForHolder(context, name, holder.shown)) ?? successionWait(context);
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  return blockedBy(context, 'Conflict', keptText(holder.ref), 409);
+}
+
+/** Waits for a leaver or protected user, whose account no sync renames except to free a former name. */
+async function waitForLeaver(context: SyncContext, name: string, holder: NameHolder): Promise<Unfinished> {
+  const { shown, ref, link } = holder;
   // One attempt proves no conflict: an approval may end or the account be deleted between its reads, and a list may lag.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
-  if (neverRenamed && !isTakenOver) await askForFormerName(context, neverRenamed);
-  const isKept = neverRenamed !== undefined && !isTakenOver && (await keepsName(context, neverRenamed.ref));
-  const waitMs = (): number | undefined => (isFirstAttempt ? successionWait(context) : undefined);
-  const afterMs = isKept
-    ? waitMs()
-    : ((await waitForHolder(context, name, holders[0])) ??
-      (isTakenOver ? successionWait(context) : undefined));
-  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  await askForFormerName(context, holder);
+  let afterMs: number | undefined;
+  if (!(await keepsName(context, ref))) afterMs = await waitForHolder(context, name, shown);
+  else if (isFirstAttempt) afterMs = successionWait(context);
   // Only the deletion of the account frees the name; by `gate.holder`, the sync that deletes it makes this resource due.
-  if (isKept) context.gate.holder = { ref: neverRenamed.ref, isMarked: false };
-  const refused = neverRenamed === undefined && holders[0] && (await refusedText(context, holders[0]));
-  if (refused) return blockedBy(context, 'Conflict', refused, 409);
-  if (!holder) return undefined;
-  const { ref, link } = holder;
+  else context.gate.holder = { ref, isMarked: false };
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
   // While a sync of the holder is pending, the holder may be back at the source, so the message advises no deletion.
-  const keepsAccount =
-    neverRenamed !== undefined && !isTakenOver && !(await context.outbox.isMarked(neverRenamed.ref));
-  const message = keepsAccount
-    ? takenByText(ref, { isProtected: link.condition?.reason === 'Protected' })
-    : `userName is already taken by the account of ${ref}: scim-bridge explain ${ref} tells why that account keeps the name`;
-  return blockedBy(context, 'Conflict', message, 409);
+  const mayBeBack = await context.outbox.isMarked(ref);
+  const isProtected = link.condition?.reason === 'Protected';
+  return blockedBy(context, 'Conflict', mayBeBack ? keptText(ref) : takenByText(ref, { isProtected }), 409);
 }
 
 /** Returns the other user who is linked to the account; undefined: there is none. */
 async function holderOf(
   { links, target, work }: SyncContext,
-  platformId: string,
-): Promise<{ ref: Ref; link: Link } | undefined> {
-  const ref = await links.holderOf(target.name, 'User', platformId);
+  shown: ShownName,
+): Promise<NameHolder | undefined> {
+  const ref = await links.holderOf(target.name, 'User', shown.id);
   if (!ref || ref === work.ref) return undefined;
   const link = await links.get(target.name, ref);
   // The reverse link may be out of date.
-  return link.id === platformId ? { ref, link } : undefined;
+  return link.id === shown.id ? { shown, ref, link } : undefined;
 }
 
 /**

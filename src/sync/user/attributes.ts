@@ -1,16 +1,18 @@
 // Writes typed attribute values: through the REST values of an account (contract 3), or through the SCIM extension, which takes
 // texts and whole numbers only (contract 12.3). The REST values need the number of the account (console-account.ts).
+import type { Permission } from '../../directory/guard/guard-store.ts';
 import { forgetObserved, platformIdOf } from '../../directory/outbox/link.ts';
-import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { AttributeValue, PlatformPatchOperation } from '../../platform/wire.ts';
 import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone } from '../calls/failures.ts';
-import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from '../diff.ts';
+import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writeOrder } from '../diff.ts';
+import { permit } from '../gate.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
+import type { Unfinished } from '../outcome.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
 import { NEW_ACCOUNT_MS, resolveAccount } from './console-account.ts';
-import { refusedRemovals } from './refused-removals.ts';
+import { mayBeActive } from './account-state.ts';
 import { NEEDS_USER_LIST } from './user-list.ts';
 
 /** How the writing of attributes ended. */
@@ -19,8 +21,7 @@ type AttributeResult =
   | { kind: 'done' }
   /** All values are written except those whose removal the guard holds. */
   | { kind: 'held' }
-  | { kind: 'later'; afterMs: number; condition?: Condition }
-  | { kind: 'blocked'; condition: Condition };
+  | Unfinished;
 
 /** After a 404 to a write, the wait grows by this step with each attempt. */
 const RETRY_STEP_MS = 1000;
@@ -74,6 +75,31 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
 }
 
 /**
+ * Asks the guard for the attributes that are to be emptied. A closed account needs no permission, because its values give no
+ * access.
+ * @returns the attributes that must keep their value, with the decision: `held` or `rejected`
+ */
+async function refusedRemovals(
+  context: SyncContext,
+  desired: DesiredUser,
+  names: string[],
+): Promise<Map<string, Permission>> {
+  const { link } = context;
+  const refused = new Map<string, Permission>();
+  if (!mayBeActive(link)) return refused;
+  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHaveValue(link, name));
+  const permissions = await permit(
+    context,
+    emptied.map((subject) => ({ kind: 'clearAttributes', subject })),
+  );
+  for (const [index, name] of emptied.entries()) {
+    const permission = permissions[index] ?? 'held';
+    if (permission !== 'allowed') refused.set(name, permission);
+  }
+  return refused;
+}
+
+/**
  * Notes in the link the values that somebody emptied at the platform, while the bridge waited for permission to empty them.
  * A value counts only if it is to be empty, a comparison saw it empty, and it is still empty now.
  */
@@ -111,7 +137,7 @@ async function writeValues(
   context: SyncContext,
   desired: DesiredUser,
   ids: Map<string, string>,
-): Promise<string[] | Exclude<AttributeResult, { kind: 'done' | 'held' }>> {
+): Promise<string[] | Unfinished> {
   if (ids.size === 0) return [];
   const { link, target } = context;
   const account = await resolveAccount(context);

@@ -1,5 +1,5 @@
 // Tells whether a user waits for the syncs of groups: for removals before more access is given, and for additions.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { refOf } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
@@ -16,9 +16,7 @@ const STOPPED_REMOVAL_RETRY_MS = 600_000;
  * the user under 'not applied yet'.
  */
 export async function waitForRemovals({ links, outbox, target, work }: SyncContext): Promise<SyncOutcome> {
-  const groups = [...work.pendingGroups]
-    .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove)
-    .map(([group]) => group);
+  const groups = withSign(work.pendingGroups, MEMBERSHIP_SIGN.toRemove);
   const refs = groups.map((group) => refOf('Group', group));
   const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
   const found = await links.getMany(target.name, refs);
@@ -45,9 +43,7 @@ export async function waitForRemovals({ links, outbox, target, work }: SyncConte
  */
 export async function hasPendingAdditions(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
-  const groups = [...work.pendingGroups]
-    .filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd)
-    .map(([group]) => group);
+  const groups = withSign(work.pendingGroups, MEMBERSHIP_SIGN.toAdd);
   const states = await links.getMany(
     target.name,
     groups.map((group) => `Group:${group}` as const),

@@ -2,18 +2,14 @@
 // (contract 3.4), and a wrong number would write one person's values to the account of another.
 // Flags of the link: directory/outbox/link.ts.
 import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
-import type { Condition } from '../../directory/outbox/link-condition.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
+import type { Unfinished } from '../outcome.ts';
 import { consoleAccountsOf, isPageOr404, isWithoutUserList, type ShownAccount } from './user-list.ts';
 
 /** `absent`: the tenant has no user list. */
-type ResolvedAccount =
-  | { kind: 'found'; id: string }
-  | { kind: 'absent' }
-  | { kind: 'later'; afterMs: number; condition?: Condition }
-  | { kind: 'blocked'; condition: Condition };
+type ResolvedAccount = { kind: 'found'; id: string } | { kind: 'absent' } | Unfinished;
 
 /** Time that the user list may need to show a new account, or the new userName of an account (contract 12.1). */
 export const NEW_ACCOUNT_MS = 60_000;

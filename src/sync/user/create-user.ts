@@ -8,7 +8,7 @@ import type { DesiredUser } from '../mapping/mapping.ts';
 import { claim } from '../names/taken-by-connection.ts';
 import { sendCreate, untilShown } from '../names/lost-create.ts';
 import { externalIdOf } from './matching-accounts.ts';
-import { type FoundAccount, findUser, forgetListId, laterOrConflict } from './find-user.ts';
+import { type Linking, findUser, forgetListId, laterOrConflict } from './find-user.ts';
 
 /**
  * Returns whether the user can be created without a look-up. A recent complete list must show no account with the userName
@@ -32,10 +32,7 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
  * Creates and links the account, inactive unless the target activates at once. After a lost answer, the next look-up finds the
  * account.
  */
-export async function createMissingAccount(
-  context: SyncContext,
-  desired: DesiredUser,
-): Promise<FoundAccount> {
+export async function createMissingAccount(context: SyncContext, desired: DesiredUser): Promise<Linking> {
   const { target, link } = context;
   const later = untilShown(context, desired.core);
   if (later) return later;

@@ -20,7 +20,7 @@ import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { linkLeftAccount } from './left-account.ts';
 import { resumeRemovals } from './protected-user.ts';
-import { unprovenMade } from '../names/made-unproven.ts';
+import { unprovenMade } from '../names/left-there.ts';
 import { untilShown } from '../names/lost-create.ts';
 import { giveUpFormerName, noteFormerName } from '../names/former-name.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';

@@ -7,10 +7,11 @@ import type { WireUser } from '../../platform/wire.ts';
 import { resolveAccount } from './console-account.ts';
 import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
+import type { Unfinished } from '../outcome.ts';
 import { correlate, type Candidate } from './correlate.ts';
 import { echoedAttributes, observedCore } from '../diff.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
-import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
+import { claim, takenElsewhere } from '../names/taken-by-connection.ts';
 import { isMadeAccount } from '../names/lost-create.ts';
 import {
   isExternalIdPending,
@@ -21,11 +22,14 @@ import {
 } from '../names/succession.ts';
 import { accountsMatching, externalIdOf } from './matching-accounts.ts';
 
-/** `linked`: the account was adopted or created, and the link has its id. `absent`: the platform has no account of this user. */
-export type FoundAccount = { kind: 'linked' | 'absent' } | NotOurs;
+/**
+ * `linked`: the account or group was adopted or created, and the link has its id. `absent`: the platform has no account or group of
+ * this resource.
+ */
+export type Linking = { kind: 'linked' | 'absent' } | Unfinished;
 
 /** Looks the account up and links it if the settings allow the adoption. Creates none. */
-export async function findUser(context: SyncContext, desired: DesiredUser): Promise<FoundAccount> {
+export async function findUser(context: SyncContext, desired: DesiredUser): Promise<Linking> {
   const { target } = context;
   const userName = String(desired.core.userName);
   const externalId = externalIdOf(desired.core);
@@ -53,7 +57,7 @@ export async function observeLinked(context: SyncContext, desired: DesiredUser):
 }
 
 /** Returns when to look again; after the last attempt, the conflict with this message. @param status of a refusal */
-export function laterOrConflict(context: SyncContext, message: string, status?: number): FoundAccount {
+export function laterOrConflict(context: SyncContext, message: string, status?: number): Linking {
   const afterMs = successionWait(context);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   return blockedBy(context, 'Conflict', message, status);
@@ -82,7 +86,7 @@ async function adoptAccount(
   context: SyncContext,
   desired: DesiredUser,
   { user, isMade }: { user: WireUser; isMade: boolean },
-): Promise<FoundAccount> {
+): Promise<Linking> {
   const { target, link } = context;
   const holder = await context.links.holderOf(target.name, 'User', user.id);
   const leaver = holder === context.work.ref ? undefined : holder;

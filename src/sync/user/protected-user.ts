@@ -1,6 +1,6 @@
 // Judges whether a user is protected, ends the sync of such a user without a write, and resumes removals after the protection.
 // Flags of the link: directory/outbox/link.ts.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
@@ -19,9 +19,7 @@ const OWNER_TOLD_MS = 5000;
  */
 export async function resumeRemovals(context: SyncContext): Promise<void> {
   const { link, outbox, work } = context;
-  const kept = [...work.pendingGroups].flatMap(([group, sign]) =>
-    sign === MEMBERSHIP_SIGN.keptRemoval ? [group] : [],
-  );
+  const kept = withSign(work.pendingGroups, MEMBERSHIP_SIGN.keptRemoval);
   if (kept.length === 0 || isProtectedName(context, String(link.core?.userName ?? ''))) return;
   const rejected = await outbox.guardStore.areRejected(kept.map((group) => removal(group, work.id)));
   const resumed = kept.filter((_, index) => !rejected[index]);
@@ -46,11 +44,31 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
 }
 
 /**
+ * Returns the outcome of a user whose account the bridge does not change, or may not change until the platform tells whose key it is.
+ * Undefined: the user is not protected; then a condition `Protected` ends, which a sync that waits or fails would leave as it is.
+ * @param userName as for `whyUntouchable`
+ * @param whyNotActive as for `leaveAlone`
+ */
+export function endIfProtected(
+  context: SyncContext,
+  userName: string,
+  whyNotActive: string | undefined,
+): SyncOutcome | undefined {
+  const { link } = context;
+  const waiting = waitForKeyOwner(context, userName);
+  if (waiting) return waiting;
+  const untouchable = whyUntouchable(context, userName);
+  if (untouchable) return leaveAlone(context, untouchable, whyNotActive);
+  if (link.condition?.reason === 'Protected') delete link.condition;
+  return undefined;
+}
+
+/**
  * Returns the outcome for a user who owned the key when its owner was told last, as long as the platform does not tell the owner of
  * the present key. The person may own it too. If not, a leaver left alone now would stay active, as nothing marks the user again.
  * @param userName as for `whyUntouchable`
  */
-export function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | undefined {
+function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | undefined {
   const { link, target } = context;
   if (target.catalogue.isKeyOwnerTold()) return undefined;
   const last = link.condition?.reason === 'Protected' ? link.condition.message : undefined;
@@ -60,20 +78,12 @@ export function waitForKeyOwner(context: SyncContext, userName: string): SyncOut
   return { kind: 'later', afterMs: OWNER_TOLD_MS, ...untold };
 }
 
-/** Removes the condition `Protected` of a user who is no longer protected. A sync that waits or fails would leave it as it is. */
-export function endProtection(link: Link): void {
-  if (link.condition?.reason === 'Protected') delete link.condition;
-}
-
 /**
  * Returns why the bridge never changes the account of the link, or without link the one of this userName; undefined: it may.
  * @param userName the one that the account is to have
  */
 export function whyUntouchable({ link, target }: SyncContext, userName: string): string | undefined {
-  const name = fold(userName);
-  if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
-    return LISTED_AS_PROTECTED;
-  }
+  if (isProtectedName({ target }, userName)) return LISTED_AS_PROTECTED;
   const owner = target.catalogue.knownKeyOwner();
   if (owner !== undefined && isNamed(link, userName, owner)) {
     return `${OWNER_OF_KEY}: a bridge that changed its own key's account could lock itself out`;

@@ -18,7 +18,7 @@ import { writeAttributes } from './attributes.ts';
 import { isRecordLost, recordDamaged, recordLost } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { attributeChanges, coreOperations, noteWrittenCore } from '../diff.ts';
-import { findUser, observeLinked, type FoundAccount } from './find-user.ts';
+import { findUser, observeLinked, type Linking } from './find-user.ts';
 import { createMissingAccount, isUnlisted } from './create-user.ts';
 import { isStatus } from '../calls/failures.ts';
 import { ended, isRefused } from '../gate.ts';
@@ -28,13 +28,7 @@ import { waitForName } from '../names/taken-name.ts';
 import { rememberRefusal } from './combined-patch.ts';
 import { hasPendingAdditions, waitForRemovals } from './awaited-groups.ts';
 import { depart } from './depart-user.ts';
-import {
-  resumeRemovals,
-  leaveAlone,
-  endProtection,
-  waitForKeyOwner,
-  whyUntouchable,
-} from './protected-user.ts';
+import { endIfProtected, resumeRemovals } from './protected-user.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
@@ -50,20 +44,13 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   else await target.catalogue.seeKeyOwner();
   if (!record) {
     if (isRecordLost(work)) return recordLost(context);
-    const waiting = waitForKeyOwner(context, String(link.core?.userName ?? ''));
-    if (waiting) return waiting;
-    const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
-    if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
-    endProtection(link);
-    return depart(context);
+    const userName = String(link.core?.userName ?? '');
+    return endIfProtected(context, userName, 'is deleted at the source') ?? depart(context);
   }
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
-  const waiting = waitForKeyOwner(context, String(desired.core.userName));
-  if (waiting) return waiting;
-  const untouchable = whyUntouchable(context, String(desired.core.userName));
-  if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
-  endProtection(link);
+  const ending = endIfProtected(context, String(desired.core.userName), whyInactive(desired));
+  if (ending) return ending;
   if (!desired.inScope) return depart(context);
   for (let restart = 0; ; restart++) {
     try {
@@ -168,7 +155,7 @@ async function linkAccount(context: SyncContext, desired: DesiredUser): Promise<
   // If the person is deleted before the account is found, the account is looked up by these names. An account with a known id is
   // recognised by the names that it had.
   if (link.mayExist && link.mayExist.id === undefined) link.core = { ...link.core, ...desired.core };
-  let found: FoundAccount = (await isUnlisted(context, desired))
+  let found: Linking = (await isUnlisted(context, desired))
     ? { kind: 'absent' }
     : await findUser(context, desired);
   if (found.kind === 'absent') found = await createMissingAccount(context, desired);
