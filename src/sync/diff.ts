@@ -95,22 +95,44 @@ export function createBody(
   return body;
 }
 
+/** Core attributes that the bridge reads at the platform and compares, as paths. */
+export const COMPARED_PATHS = [
+  'userName',
+  'externalId',
+  'displayName',
+  'name.givenName',
+  'name.familyName',
+  'emails',
+];
+
+/** Returns a core attribute of a platform account as text; undefined: not shown. */
+export function shownCore(user: WireUser, path: string): string | undefined {
+  switch (path) {
+    case 'userName':
+      return user.userName;
+    case 'externalId':
+      return user.externalId;
+    case 'displayName':
+      return user.displayName;
+    case 'name.givenName':
+      return user.name?.givenName;
+    case 'name.familyName':
+      return user.name?.familyName;
+    case 'emails':
+      return (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value;
+    default:
+      return undefined;
+  }
+}
+
 /**
  * Returns the values of an adopted account in the form of a link's `core`. Attributes without desired value are left
  * out, so that an adoption removes nothing.
  */
 export function observedCore(user: WireUser, desired: Core): Core {
-  const seen: Core = {
-    userName: user.userName,
-    externalId: user.externalId ?? null,
-    displayName: user.displayName ?? null,
-    'name.givenName': user.name?.givenName ?? null,
-    'name.familyName': user.name?.familyName ?? null,
-    emails: (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value ?? null,
-  };
   // An answer without `active` shows neither state, so the link does not know it.
   const core: Core = user.active === undefined ? {} : { active: user.active };
-  for (const [path, value] of Object.entries(seen)) if (desired[path] !== null) core[path] = value;
+  for (const path of COMPARED_PATHS) if (desired[path] !== null) core[path] = shownCore(user, path) ?? null;
   return core;
 }
 

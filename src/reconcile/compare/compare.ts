@@ -3,10 +3,10 @@ import { hash } from 'node:crypto';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
-import { EXTENSION, isEmpty, LISTED } from '../../sync/diff.ts';
+import { COMPARED_PATHS, EXTENSION, isEmpty, LISTED, shownCore } from '../../sync/diff.ts';
 import type { Core, DesiredUser } from '../../sync/mapping/mapping.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
-import { COMPARED_PATHS, shownCore, type ComparedAttributes } from './shown-attributes.ts';
+import type { ComparedAttributes } from './shown-attributes.ts';
 
 /** Desired state of a user: mapped from the record, or the applied state that the link holds. */
 export interface DesiredAccount {

@@ -13,11 +13,11 @@ import type { Link } from '../../directory/outbox/link.ts';
  */
 export interface GroupStrangers {
   /** Unmanaged groups, by folded name. */
-  byName: ReadonlyMap<string, { id: string; name: string }>;
+  byName: Map<string, { id: string; name: string }>;
   /** Refs of the linked groups without a mark, by folded name. */
-  linked: ReadonlyMap<string, Ref>;
+  linked: Map<string, Ref>;
   /** Ids of groups of other connections, by folded name. */
-  taken: ReadonlyMap<string, string>;
+  taken: Map<string, string>;
 }
 
 /**

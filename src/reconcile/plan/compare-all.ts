@@ -12,7 +12,7 @@ import type { VerifiedResource } from '../compare/verified.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
 import { readOrphans, type Orphans } from '../scan/cover.ts';
-import { scanGroups, type GroupScan } from '../scan/scan-groups.ts';
+import { scanGroups, type GroupChoice, type GroupScan } from '../scan/scan-groups.ts';
 import { scanUsers } from '../scan/scan-users.ts';
 import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
 import { createNarrowScan } from './narrow-scan.ts';
@@ -39,17 +39,14 @@ export interface PlanOptions {
   id: string;
 }
 
-/** A comparison that has begun. */
-export interface ComparisonRun {
+/** A comparison that has begun. `mapsAll`: all users are mapped too. `full`: the values of all users are read too. */
+export interface ComparisonRun extends GroupChoice {
   scan: ScanResult;
   /** Digest of the mapping rules by which all users were mapped last; undefined: never. */
   mappedBy: string | undefined;
   rulesChanged: boolean;
+  /** Whether all processes that run have these rules. */
   rulesAgree: boolean;
-  /** Whether all users are mapped. */
-  mapsAll: boolean;
-  /** Whether the members of all groups and the values of all users are read. */
-  full: boolean;
 }
 
 /** The lists of the platform, compared with the links. */
@@ -125,7 +122,7 @@ export async function verifyRest(
 /** Scans the list of groups, and verifies each group that may differ. */
 async function lookAtGroups(
   scan: ScanResult,
-  choice: Pick<ComparisonRun, 'mapsAll' | 'full'>,
+  choice: GroupChoice,
   orphans: Orphans,
 ): Promise<{ groups: GroupScan; verified: VerifiedResource[] }> {
   const groups = await scanGroups(scan, choice, orphans);

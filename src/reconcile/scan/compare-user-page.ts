@@ -19,6 +19,7 @@ import type { TargetRules } from '../compare/user-case.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Recognition } from '../tenant/tenant.ts';
 import { faultEntries, rulesOf } from '../compare/verify-users.ts';
+import { noteShown } from '../compare/shown-attributes.ts';
 import { addAccount, addFormer, type Strangers } from '../compare/strangers.ts';
 import { isReturning, isUnmappable, usersToVerify, type UserToVerify } from '../compare/desired-users.ts';
 import { groupsOfAccount, type VerifiedResource } from '../compare/verified.ts';
@@ -57,8 +58,6 @@ export interface UserScan {
 export interface UserScanDraft extends UserScan {
   /** Users that were compared by mapping their records. */
   seen: Set<Ref>;
-  /** Records which attributes the platform returns (`ScanResult.visibility`). */
-  noteShown: (user: WireUser) => void;
   /** Reads stored records in parallel to the list. */
   covering: Promise<Cover>;
 }
@@ -162,7 +161,7 @@ async function withoutKnownEqual(
     if (others.has(index)) return true;
     draft.recognition.same++;
     draft.matched++;
-    draft.noteShown(user);
+    noteShown(scan.visibility, user);
     return false;
   });
 }

@@ -1,12 +1,6 @@
 // Proves that a list was read completely. A truncated list looks like deleted users, so a resource counts as absent only
 // after a complete scan and a read of that resource alone.
-
-/** One page as it arrived; `startIndex` is the one that was asked for, 1-based. */
-export interface ListedPage<T> {
-  startIndex: number;
-  totalResults: number;
-  resources: T[];
-}
+import type { ListPage } from '../../platform/readers.ts';
 
 /** Whether a list of the platform was read completely. */
 export interface ListProof {
@@ -19,19 +13,13 @@ export interface ListProof {
   seen: number;
 }
 
-/** Collects the proof of one list while its pages arrive. */
-export interface ProofKeeper<T extends { id: string }> {
-  /** Adds a page; pages may arrive in any order. @returns its resources without those of earlier pages */
-  accept(page: ListedPage<T>): T[];
-  fail(reason: string): void;
-  /** Returns whether a page contained the id. */
-  has(id: string): boolean;
-  /** Returns the current proof; complete only after every page. */
-  verdict(): ListProof;
-}
+export type ProofKeeper<T extends { id: string }> = ReturnType<typeof createListProof<T>>;
 
-/** Collects the proof of one scan. After a fault, such as a repeated id or a changed total, only a new scan can be complete. */
-export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
+/**
+ * Collects the proof of one list while its pages arrive. After a fault, such as a repeated id or a changed total, only a new scan
+ * can be complete.
+ */
+export function createListProof<T extends { id: string }>() {
   const ids = new Set<string>();
   let total: number | undefined;
   let arrived = 0;
@@ -42,8 +30,10 @@ export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
 
   return {
     fail,
-    has: (id) => ids.has(id),
-    accept: ({ totalResults, resources }) => {
+    /** Returns whether a page contained the id. */
+    has: (id: string): boolean => ids.has(id),
+    /** Adds a page; pages may arrive in any order. @returns its resources without those of earlier pages */
+    accept: ({ totalResults, resources }: ListPage<T>): T[] => {
       total ??= totalResults;
       if (totalResults !== total) fail(`the platform counted ${total} at first and ${totalResults} later`);
       arrived += resources.length;
@@ -57,7 +47,8 @@ export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
       fail('an id came twice');
       return resources.filter((resource) => !again.has(resource));
     },
-    verdict: () => {
+    /** Returns the current proof; complete only after every page. */
+    verdict: (): ListProof => {
       const reason = fault ?? shortfall(total, arrived);
       const complete = reason === undefined;
       return { complete, ...(complete ? {} : { reason }), total: total ?? 0, seen: ids.size };

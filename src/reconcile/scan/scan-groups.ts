@@ -4,6 +4,7 @@ import { discount, noCoverage, type Coverage, type CoverState } from '../../dire
 import { parseLink } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
+import type { GroupStrangers } from '../compare/group-namesake.ts';
 import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
 import type { ScanResult } from '../scope.ts';
 import { createListProof, type ListProof } from './list-proof.ts';
@@ -19,7 +20,7 @@ const IN_TURN = 20;
 /** Age from which a time of change is reliable: a further change in the same moment could have the same time stamp. */
 const SETTLED_MS = 5000;
 
-export interface GroupScan {
+export interface GroupScan extends GroupStrangers {
   proof: ListProof;
   coverage: Coverage;
   /** As in `Cover` (cover.ts). */
@@ -30,12 +31,6 @@ export interface GroupScan {
   suspects: Set<Ref>;
   /** Groups whose members have to be read. */
   withMembers: Set<Ref>;
-  /** Unmanaged groups, by folded name. */
-  byName: Map<string, { id: string; name: string }>;
-  /** Refs of the linked groups without a mark, by folded name. */
-  linked: Map<string, Ref>;
-  /** Ids of groups of other connections, by folded name. */
-  taken: Map<string, string>;
   /** Unmanaged groups: platform id to name. */
   unmanaged: Map<string, string>;
   /** Time of the last change of each linked group, if it is old enough to be reliable. */
@@ -47,7 +42,7 @@ export interface GroupScan {
 }
 
 /** Which groups a run compares beyond those that changed. */
-interface GroupChoice {
+export interface GroupChoice {
   /** Compares every group, with its name mapped again, as after a change of the mapping. */
   mapsAll: boolean;
   /** Reads the members of all groups. */

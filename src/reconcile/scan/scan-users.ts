@@ -8,9 +8,8 @@ import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { compareWithList, readCover, type Orphans, unlistedWaiting } from './cover.ts';
-import { createShownNoter } from '../compare/shown-attributes.ts';
 import { compareUserPage, type UserScan, type UserScanDraft } from './compare-user-page.ts';
-import { createListProof, type ProofKeeper } from './list-proof.ts';
+import { createListProof } from './list-proof.ts';
 import { scanList } from './scan.ts';
 import type { ScanResult } from '../scope.ts';
 import { noAccounts } from '../compare/strangers.ts';
@@ -44,7 +43,7 @@ export async function scanUsers(scan: ScanResult, mapsAll: boolean, orphans: Orp
 async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDraft> {
   const { scope, signal, counts } = scan;
   const { client } = scope.target;
-  const reader: ProofKeeper<WireUser> = createListProof();
+  const reader = createListProof<WireUser>();
   const draft: UserScanDraft = {
     proof: reader.verdict(),
     coverage: noCoverage(),
@@ -59,7 +58,6 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
     unmanaged: new Map(),
     isListed: (id) => reader.has(id),
     seen: new Set(),
-    noteShown: createShownNoter(scan.visibility),
     covering: readCover(scan, 'User'),
   };
   draft.covering.catch(() => undefined); // awaited by addDesired

@@ -2,9 +2,10 @@
 // whether the list is complete.
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { AnswerTooLarge } from '../../platform/errors.ts';
+import type { ListPage } from '../../platform/readers.ts';
 import { backoffMs } from '../../support/backoff.ts';
 import type { Clock } from '../../support/sources.ts';
-import type { ListedPage, ProofKeeper } from './list-proof.ts';
+import type { ProofKeeper } from './list-proof.ts';
 
 interface ScanOptions {
   clock: Clock;
@@ -17,7 +18,7 @@ interface ScanOptions {
 }
 
 /** A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read. */
-type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
+type Fetched<T> = ListPage<T> | 'tooLarge' | undefined;
 
 /** Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late. */
 const AHEAD = 2;
@@ -36,7 +37,7 @@ const ONE_TOO_LARGE = 'a page with one resource is too large to be read';
  * proof fails and the scan continues. A page that is too large is read in parts.
  */
 export async function* scanList<T extends { id: string }>(
-  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
+  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListPage<T>>,
   proof: ProofKeeper<T>,
   options: ScanOptions,
 ): AsyncGenerator<T[], void, undefined> {
@@ -106,10 +107,10 @@ export async function* scanList<T extends { id: string }>(
 
 /** Reads the first page, with fewer resources if the answer is too large. */
 async function firstPage<T extends { id: string }>(
-  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
+  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListPage<T>>,
   proof: ProofKeeper<T>,
   options: ScanOptions,
-): Promise<ListedPage<T> | undefined> {
+): Promise<ListPage<T> | undefined> {
   for (let { count } = options; ; count = Math.ceil(count / PARTS)) {
     const fetch = () => fetchPage(1, count, options.signal);
     const found = await insist(fetch, proof, options, isEnoughAtFirst);
@@ -128,12 +129,12 @@ const isEnoughAtFirst = (found: number, total: number): boolean => found > 0 || 
  * @throws the error of Redis, which keeps the budget of calls: the platform was not asked then
  */
 async function insist<T extends { id: string }>(
-  fetch: () => Promise<ListedPage<T>>,
+  fetch: () => Promise<ListPage<T>>,
   proof: ProofKeeper<T>,
   { clock, signal, random }: ScanOptions,
   isEnough: (found: number, total: number) => boolean,
 ): Promise<Fetched<T>> {
-  let best: ListedPage<T> | undefined;
+  let best: ListPage<T> | undefined;
   let fault = 'a page was short before the end';
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     signal.throwIfAborted();

@@ -1,5 +1,6 @@
 // Tests the proof of complete lists with random faults of pages: an incomplete list never counts as complete.
-import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/scan/list-proof.ts';
+import type { ListPage } from '../../../src/platform/readers.ts';
+import { createListProof, type ListProof } from '../../../src/reconcile/scan/list-proof.ts';
 import { scanList } from '../../../src/reconcile/scan/scan.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { createRandom } from '../../support/company.ts';
@@ -11,7 +12,7 @@ interface Item {
 const clock: Clock = { now: () => 0, sleep: () => Promise.resolve() };
 const all = (size: number): Item[] => Array.from({ length: size }, (_, index) => ({ id: `u${index}` }));
 
-type FetchPage = (startIndex: number, count: number) => Promise<ListedPage<Item>>;
+type FetchPage = (startIndex: number, count: number) => Promise<ListPage<Item>>;
 
 const honest =
   (items: Item[], cap = 1000): FetchPage =>
@@ -32,7 +33,7 @@ async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: 
 }
 
 /** Returns the page with one random fault, or throws. */
-function withFault(page: ListedPage<Item>, random: () => number, items: Item[]): ListedPage<Item> {
+function withFault(page: ListPage<Item>, random: () => number, items: Item[]): ListPage<Item> {
   const roll = random();
   const { resources } = page;
   if (roll < 0.15) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };

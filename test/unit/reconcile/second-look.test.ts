@@ -1,7 +1,7 @@
 // Tests the verification of suspected drift: random faults of lists never give a plan entry without drift.
 import { toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
-import type { ListedPage } from '../../../src/reconcile/scan/list-proof.ts';
+import type { ListPage } from '../../../src/platform/readers.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { makePlan } from '../../../src/reconcile/plan/make-plan.ts';
@@ -33,7 +33,7 @@ const fail = (status: number): never => {
 
 interface Meddling {
   /** Returns the page that the platform answers instead. */
-  list(page: ListedPage<Person>): ListedPage<Person>;
+  list(page: ListPage<Person>): ListPage<Person>;
   /** Called before each read of one account; an error fails the read. */
   beforeRead(): void;
 }
@@ -163,7 +163,7 @@ function scopeOf(all: Person[], meddling: Meddling, atPlatform = all): Reconcile
   return scope as unknown as ReconcileScope;
 }
 
-function withFault(page: ListedPage<Person>, random: () => number, all: Person[]): ListedPage<Person> {
+function withFault(page: ListPage<Person>, random: () => number, all: Person[]): ListPage<Person> {
   const { resources, startIndex } = page;
   const roll = random();
   if (roll < 0.2) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };
