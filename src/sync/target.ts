@@ -54,7 +54,10 @@ export interface SyncPolicy {
   guard: GuardSettings;
   /** Roles that the platform gives to the members of a group, by group name (contract 12.6). */
   groupsRolesMap: Record<string, string | string[]>;
-  /** Destination of the folders, workbooks and reports of closed accounts; null or absent: they are not moved. */
+  /**
+   * Destination of the folders, workbooks and reports of closed accounts; null or absent: they are not moved. `folder`: name of a
+   * folder at the root of the workspace, or id of any folder. `afterDays`: days between the closing of an account and the handover.
+   */
   handover?: { deployment: string; folder: string; afterDays: number } | null;
 }
 

@@ -3,12 +3,12 @@
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { visible } from '../../support/visible.ts';
-import { beginHandover } from './begin-handover.ts';
-import { confirmMoves } from './confirm-moves.ts';
 import { platformProblem, type HandoverPlace, type OwnedItem } from './handover-place.ts';
-import { whyStopped, type HandoverOptions } from './handover-steps.ts';
-import type { PlannedHandover } from './plan-handover.ts';
+import { whyStopped, type HandoverOptions, contentOfPersonFolder, handoverEntry } from './handover-steps.ts';
+import { type PlannedHandover, DAY_MS, isClosed, numberOf, protectedNames } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { parseRef } from '../../directory/records.ts';
+import type { Resource } from '../../scim/index.ts';
 
 /** Largest number of characters of a folder name that come from the person's name. */
 const MAX_NAME_LENGTH = 200;
@@ -146,3 +146,122 @@ async function personFolder(
   await handovers.note(ref, { head: { ...headWithoutFolder, folderName, folder: id } });
   return { id, name: folderName };
 }
+
+/**
+ * Checks again that the account is closed and unchanged, and stores the start of the handover.
+ * @returns undefined if nothing may be moved
+ */
+async function beginHandover(
+  scope: ReconcileScope,
+  place: HandoverPlace,
+  person: PlannedHandover,
+  options: HandoverOptions,
+): Promise<{ head: HandoverHead; items: HandedItem[] } | undefined> {
+  const { handovers, links, target, clock } = scope;
+  const { ref } = person;
+  const link = await links.get(target.name, ref);
+  // The plan may be old: the account may have been activated, exchanged or protected since.
+  if (!isClosed(link)) return undefined;
+  // 0 is never used: nothing is handed over without the setting.
+  const { afterDays = 0 } = target.policy.handover ?? {};
+  if (link.closedAt + afterDays * DAY_MS > clock.now()) return undefined;
+  if (protectedNames(target.policy.users.protected)(link) || (await isInDoubt(scope, ref))) return undefined;
+  const account = await target.client.users.get(link.id, options);
+  // The platform's own state decides: an active account, or one of another person, keeps its items.
+  if (account.active !== false || (account.externalId ?? null) !== (link.core?.externalId ?? null))
+    return undefined;
+  // The plan has found the owner of the items by the userName in the link, which somebody may have changed at the platform.
+  const search = (userName: string) => target.client.accounts.search(userName, options);
+  if ((await numberOf(target.client, account, search, options.signal)) !== person.account) return undefined;
+  const stored = await handovers.read(ref);
+  const isOver = stored?.head.state === 'returned';
+  // The items of this closing were given back already, for example by order of an operator.
+  if (isOver && stored.head.closedAt === link.closedAt) return undefined;
+  const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
+  const isSamePlace = stored?.head.deployment === place.deployment;
+  const head: HandoverHead = {
+    state: 'moving',
+    name: person.name,
+    platformId: link.id,
+    account: person.account,
+    closedAt: link.closedAt,
+    startedAt,
+    deployment: place.deployment,
+    ...(folderName === undefined || !isSamePlace ? {} : { folderName }),
+    ...(folder === undefined || !isSamePlace ? {} : { folder }),
+  };
+  // The items of an earlier closing were given back: they are forgotten.
+  await handovers.note(ref, { head, anew: isOver });
+  return { head, items: isOver ? [] : (stored?.items ?? []) };
+}
+
+/**
+ * Returns whether a change of the person is pending, refused, held or rejected, or whether the person is or may be desired active.
+ */
+async function isInDoubt(
+  { directory, outbox, target }: ReconcileScope,
+  ref: PlannedHandover['ref'],
+): Promise<boolean> {
+  const { id } = parseRef(ref);
+  const [status, record] = await Promise.all([outbox.resourceStatus(ref), directory.get('User', id)]);
+  const isUnsynced = status.mark !== null || status.blockedSince !== null;
+  if (isUnsynced) return true;
+  if (status.guard.some(({ state }) => state !== 'approved')) return true;
+  // The source deleted the person.
+  if (!record) return false;
+  // A record that cannot be read does not show that the person is to be inactive.
+  if (record.damaged || !record.text) return true;
+  const [groups = []] = await directory.groupsOf([id]);
+  const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, groups);
+  return desired.inScope && desired.active;
+}
+
+/**
+ * Reads the person's folder, and stores what became of each item: moved; refused; `left`, because it is in neither place any more.
+ * An item that the platform still shows at its former place stays `planned`, and the next run goes on with it.
+ * @param items the items of this run, and those that a crashed run planned
+ * @param ownedBefore keys (`TYPE:id`) of the items that the account still owned before the moves
+ * @param refused messages of the platform, by key of the item that it refused to move
+ * @returns the numbers of moved items and of items whose place is not known yet
+ */
+async function confirmMoves(
+  scope: ReconcileScope,
+  ref: PlannedHandover['ref'],
+  head: HandoverHead & { folder: string },
+  items: HandedItem[],
+  { ownedBefore, refused }: { ownedBefore: ReadonlySet<string>; refused: ReadonlyMap<string, string> },
+  { signal, request }: HandoverOptions,
+): Promise<{ moved: number; unconfirmed: number }> {
+  /** Stores the items with a log entry for each. */
+  const noteLogged = (done: HandedItem[], status: 'success' | 'failure'): Promise<void> =>
+    scope.handovers.note(ref, {
+      items: done,
+      entries: done.map((item) => {
+        const move = { action: 'handOver', status, request, from: item.from, to: head.folder } as const;
+        return handoverEntry(scope, ref, head, item, { ...move, why: item.reason });
+      }),
+    });
+  const content = await contentOfPersonFolder(scope, head, { signal });
+  const moved = items
+    .filter((item) => content?.has(itemKey(item)))
+    .map((item): HandedItem => ({ ...withoutReason(item), state: 'moved' }));
+  await noteLogged(moved, 'success');
+  const missed = items.filter((item) => !content?.has(itemKey(item)));
+  const left = missed.filter((item) => !ownedBefore.has(itemKey(item)));
+  await scope.handovers.note(ref, { items: left.map((item) => ({ ...withoutReason(item), state: 'left' })) });
+  // Items that the platform refused to move.
+  const kept = missed.flatMap((item): HandedItem[] => {
+    const reason = refused.get(itemKey(item));
+    return reason === undefined ? [] : [{ ...item, state: 'refused', reason }];
+  });
+  // Only a refusal that is new, or has a new reason, is logged, so that not every run logs it again.
+  const fresh = kept.filter(
+    (item) => items.find((one) => itemKey(one) === itemKey(item))?.reason !== item.reason,
+  );
+  await scope.handovers.note(ref, { items: kept.filter((item) => !fresh.includes(item)) });
+  await noteLogged(fresh, 'failure');
+  return { moved: moved.length, unconfirmed: missed.length - kept.length - left.length };
+}
+
+/** Returns the item without the reason of a refusal. */
+const withoutReason = ({ reason: _, ...item }: HandedItem): HandedItem => item;

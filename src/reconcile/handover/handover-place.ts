@@ -3,15 +3,10 @@ import { itemKey } from '../../directory/outbox/handover-store.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../../platform/errors.ts';
 import type { PlatformWorkspace, WorkspaceItem } from '../../platform/workspace.ts';
+import type { SyncPolicy } from '../../sync/target.ts';
 
-/** Where the items of closed accounts go. */
-export interface HandoverSetting {
-  deployment: string;
-  /** Name of a folder at the root of the workspace, or id of any folder. */
-  folder: string;
-  /** Days between the closing of an account and the handover. */
-  afterDays: number;
-}
+/** Where the items of closed accounts go, and when. */
+export type HandoverSetting = NonNullable<SyncPolicy['handover']>;
 
 /** The handover folder, found at the platform. */
 export interface HandoverPlace {
