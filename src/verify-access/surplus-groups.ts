@@ -40,11 +40,7 @@ export async function surplusGroups(
   const managed = holders.filter(
     (each, index) => each && parseLink(each.text).id === others[index]?.platformId,
   );
-  const entries = await managedEntries({ scope }, managed, (member) => ({ missing: [], surplus: [member] }), {
-    ref,
-    link,
-    unconfirmed: new Set(),
-  });
+  const entries = await managedEntries({ scope }, managed, 'surplus', { ref, link, unconfirmed: new Set() });
   return entries.filter(isChange).map(({ name, platformId, reason }) => ({
     name,
     platformId: platformId ?? undefined,

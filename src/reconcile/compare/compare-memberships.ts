@@ -2,20 +2,26 @@
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { fold, nameInRecord, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { nameInRecord, parseRef, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { counted } from '../../support/counted.ts';
 import { isChange, leftBy, NO_BASIS, ONLY_TOLD, MEMBER_REMOVED, type PlanEntry } from '../entry.ts';
 import {
   beyond,
-  readMembership,
-  MOST_READ,
+  groupsAtSource,
+  hasOtherName,
+  isAsNamed,
+  isJoining,
+  isNotListed,
   READ_AT_ONCE,
+  readMembership,
   sortPending,
   type ComparedUser,
+  type GroupAtSource,
   type ReadMembership,
+  type SortedPending,
 } from './group-reads.ts';
-import { WAITS_FOR_GROUP, type Member, type MemberDifferences } from './group-case.ts';
+import { WAITS_FOR_GROUP, type Member } from './group-case.ts';
 import { withMissingCauses } from './missing-memberships.ts';
 import { groupEntries } from './plan-groups.ts';
 import { isProtected, protectionAt } from './protected.ts';
@@ -26,18 +32,14 @@ import type { GroupOfAccount } from './verified.ts';
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
 
-interface ComparedMemberships {
+export interface ComparedMemberships extends SortedPending {
   /** Differences between the user's groups at the source and at the platform. */
   entries: PlanEntry[];
   /** Number of groups beyond MOST_READ, and of `pendingUnread`. */
   notCompared: number;
   refusedNames: GroupNames['refusedNames'];
-  /** Groups whose pending change of the membership somebody else has already made at the platform. */
-  pendingDone: Ref[];
   /** Groups that have the user and the desired name at the platform, except groups with a pending change of the membership. */
   asNamed: Ref[];
-  /** Groups with a pending removal of the user that were not read, so that the user may be in them or not. */
-  pendingUnread: Ref[];
 }
 
 /**
@@ -48,66 +50,77 @@ export async function compareMemberships(
   scan: ScanResult,
   user: ComparedUser,
 ): Promise<ComparedMemberships | null> {
-  const { directory, links, drifts, target } = scan.scope;
-  const [sourceGroups = []] = await directory.groupsOf([parseRef(user.ref).id]);
-  const sourceRefs = sourceGroups.map(({ id }) => refOf('Group', id));
-  const sourceLinks = await links.getMany(target.name, sourceRefs);
-  const isLeftOut = ({ displayName }: { displayName: string }): boolean =>
-    target.mapping.groupName(displayName) === undefined;
-  const leftOut = new Set(
-    sourceLinks.flatMap(({ id }, at) => (sourceGroups[at] && isLeftOut(sourceGroups[at]) ? [id] : [])),
-  );
-  const platformIds = new Set(sourceLinks.map(({ id }) => id));
-  // Names of the groups that the account lists, by platform id.
-  const listedNames = new Map(user.memberOf.map(({ id, name }) => [id, name]));
-  const isCalled = (name: string, { displayName }: { displayName: string }): boolean =>
-    fold(name) === fold(target.mapping.groupName(displayName) ?? name);
-  // Groups at the source that the account should list and does not.
-  const unlisted = sourceRefs.flatMap((ref, index) => {
-    const { id, departed } = sourceLinks[index] ?? {};
-    const isExpected = id !== undefined && departed !== true && !user.pending.has(parseRef(ref).id);
-    return isExpected && !listedNames.has(id) ? [{ ref, id }] : [];
-  });
-  const read = await mapBounded(unlisted.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
-    ref,
-    ...(await readMembership(scan, id, user)),
-  }));
+  const atSource = await groupsAtSource(scan, user);
   // If one group cannot be read, the list of differences would be incomplete.
-  if (read.some(({ state }) => state === 'unknown')) return null;
-  const linksInState = (wantedState: ReadMembership['state']) =>
-    drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
-  const otherwiseCalled: Ref[] = [];
-  const asNamed: Ref[] = [];
-  // Groups that the user is about to join: their names were not read.
-  const joining: Ref[] = [];
-  for (const [index, group] of sourceGroups.entries()) {
-    const ref = refOf('Group', group.id);
-    const { id } = sourceLinks[index] ?? {};
-    const name = listedNames.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
-    const isCalledRight = name !== undefined && isCalled(name, group);
-    if (name !== undefined && !isCalledRight) otherwiseCalled.push(ref);
-    const isThere =
-      listedNames.has(id ?? '') || read.some((each) => each.ref === ref && each.state === 'member');
-    if (isThere && isCalledRight && !user.pending.has(group.id)) asNamed.push(ref);
-    if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
-  }
-  const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);
+  if (atSource.some(({ read }) => read?.state === 'unknown')) return null;
+  const toName = [...atSource.filter(hasOtherName), ...atSource.filter(isJoining)];
+  const renamed = await groupsUnderOtherName(
+    scan,
+    toName.map(({ ref }) => ref),
+  );
   if (renamed === null) return null;
-  const missing = await linksInState('notMember');
-  const lacked = await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user);
-  const lacking = await withMissingCauses(
+  const lacking = await missingMemberships(scan, user, atSource);
+  const again = await madeAgain(scan, user, atSource);
+  const entries = [
+    ...renamed.entries,
+    ...again.entries,
+    ...lacking,
+    ...(await entriesBesideSource(scan, user, atSource, again.linkedIds)),
+  ];
+  const pending = await sortPending(scan, user);
+  return {
+    entries,
+    refusedNames: renamed.refusedNames,
+    notCompared: beyond(atSource.filter(isNotListed)) + renamed.notCompared + pending.pendingUnread.length,
+    asNamed: atSource.filter(isAsNamed).map(({ ref }) => ref),
+    ...pending,
+  };
+}
+
+/** Returns the stored links of the groups that were read in this state. */
+const readLinksOf = (
+  { drifts }: ReconcileScope,
+  atSource: readonly GroupAtSource[],
+  state: ReadMembership['state'],
+): Promise<ObservedResource[]> =>
+  drifts.readLinks(atSource.flatMap(({ ref, read }) => (read?.state === state ? [ref] : [])));
+
+/** Returns an entry for each group that lacks the user. */
+async function missingMemberships(
+  scan: ScanResult,
+  user: ComparedUser,
+  atSource: readonly GroupAtSource[],
+): Promise<PlanEntry[]> {
+  const missing = await readLinksOf(scan.scope, atSource, 'notMember');
+  const entries = await managedEntries(scan, missing, 'missing', user);
+  return withMissingCauses(
     scan.scope,
     missing.map(({ ref, text }) => ({
       ref,
-      entries: lacked.filter((entry) => entry.ref === ref),
-      changedAt: read.find((each) => each.ref === ref)?.changedAt,
+      entries: entries.filter((entry) => entry.ref === ref),
+      changedAt: atSource.find((each) => each.ref === ref)?.read?.changedAt,
       writtenAt: parseLink(text).writtenAt,
     })),
   );
-  const gone = await linksInState('noGroup');
+}
 
-  const unmatched = user.memberOf.filter(({ id }) => !platformIds.has(id));
-  const found = await drifts.linkedTo(
+/**
+ * Returns the entries about groups of the account in which the source does not have the user, that the bridge does not manage, or
+ * that the settings leave out.
+ * @param linkedAnew ids of groups that take the place of a missing one
+ */
+async function entriesBesideSource(
+  scan: ScanResult,
+  user: ComparedUser,
+  atSource: readonly GroupAtSource[],
+  linkedAnew: ReadonlySet<string>,
+): Promise<PlanEntry[]> {
+  const atSourceIds = new Set(atSource.map(({ link }) => link.id));
+  const leftOut = new Set(
+    atSource.flatMap(({ link, wantedName }) => (wantedName === undefined ? [link.id] : [])),
+  );
+  const unmatched = user.memberOf.filter(({ id }) => !atSourceIds.has(id));
+  const found = await scan.scope.drifts.linkedTo(
     'Group',
     unmatched.map(({ id }) => id),
   );
@@ -116,22 +129,15 @@ export async function compareMemberships(
     each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
-  const again = await madeAgain(scan, gone, user);
-  const entries = [
-    ...renamed.entries,
-    ...again.entries,
-    ...lacking,
-    ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
+  return [
+    ...(await managedEntries(scan, surplus, 'surplus', user)),
     ...unmatched
-      .filter(({ id }, index) => !holders[index] && !again.linkedIds.has(id))
+      .filter(({ id }, index) => !holders[index] && !linkedAnew.has(id))
       .map((group) => unmanagedEntry(user.ref, group, 'the bridge does not manage this group')),
     ...user.memberOf
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
-  const pending = await sortPending(scan, user, listedNames);
-  const notCompared = beyond(unlisted) + renamed.notCompared + pending.pendingUnread.length;
-  return { entries, refusedNames: renamed.refusedNames, notCompared, asNamed, ...pending };
 }
 
 /** Entries about groups that the platform no longer has, and the ids of the groups that are linked in place of them. */
@@ -147,9 +153,10 @@ interface GroupsMadeAgain {
  */
 async function madeAgain(
   scan: ScanResult,
-  gone: readonly ObservedResource[],
   user: ComparedUser,
+  atSource: readonly GroupAtSource[],
 ): Promise<GroupsMadeAgain> {
+  const gone = await readLinksOf(scan.scope, atSource, 'noGroup');
   const refs = gone.map(({ ref }) => ref);
   const made = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isWhole));
   const linked = made.filter((entry) => entry.action === 'relink' && isChange(entry));
@@ -160,12 +167,7 @@ async function madeAgain(
     if (isNamed || (await readMembership(scan, id, user)).state === 'member') present.add(ref);
   }
   const lacking = gone.filter(({ ref }) => !present.has(ref));
-  const memberships = await managedEntries(
-    scan,
-    lacking,
-    (member) => ({ missing: [member], surplus: [] }),
-    user,
-  );
+  const memberships = await managedEntries(scan, lacking, 'missing', user);
   // The policy `create-only` makes no group anew.
   const left = `member at the source; the group is gone at the platform${leftBy(scan.scope.target.policy)}`;
   const added = await mapBounded(memberships, READ_AT_ONCE, async (entry): Promise<PlanEntry> => {
@@ -199,12 +201,12 @@ const isWhole = ({ member }: PlanEntry): boolean => member === undefined;
 
 /**
  * Returns the entries about this user that a comparison of each whole group would contain.
- * @param differences returns whether the user is missing in these groups or surplus there
+ * @param side whether the user is missing in these groups, or surplus there
  */
 export async function managedEntries(
   { scope }: Pick<ScanResult, 'scope'>,
   observed: readonly (ObservedResource | undefined)[],
-  differences: (member: Member) => MemberDifferences,
+  side: 'missing' | 'surplus',
   { ref: user, link, unconfirmed }: Pick<ComparedUser, 'ref' | 'link' | 'unconfirmed'>,
 ): Promise<PlanEntry[]> {
   const groups = observed.filter((each) => each !== undefined);
@@ -213,25 +215,21 @@ export async function managedEntries(
   const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));
   const unsent = new Set(await scope.outbox.unsentGroups(parseRef(user).id, ids));
   const member = { ref: user, platformId: link.id ?? null, name: String(link.core?.userName ?? '') };
+  const isSurplus = side === 'surplus';
   return groups.flatMap(({ ref, text, marked }) => {
     const record = records.get(parseRef(ref).id);
     const group = parseLink(text);
-    const difference = differences(member);
     // The source deleted the group, so only a membership that the platform still has is a difference.
-    if (!record) return difference.surplus.map(() => inDeletedGroup(scope, { ref, link: group, member }));
+    if (!record) return isSurplus ? [inDeletedGroup(scope, { ref, link: group, member })] : [];
     const displayName = nameInRecord(record);
     // A damaged record does not show whether the user is a member.
     if (displayName === undefined) return [];
     const name = scope.target.mapping.groupName(displayName);
     // The settings leave the group out.
-    if (name === undefined)
-      return difference.surplus.map(() =>
-        unmanagedEntry(
-          user,
-          { id: group.id ?? '', name: String(group.core?.displayName ?? displayName) },
-          LEFT_OUT,
-        ),
-      );
+    if (name === undefined) {
+      const known = { id: group.id ?? '', name: String(group.core?.displayName ?? displayName) };
+      return isSurplus ? [unmanagedEntry(user, known, LEFT_OUT)] : [];
+    }
     const entries = groupEntries(
       {
         ref,
@@ -247,7 +245,7 @@ export async function managedEntries(
         pending: [],
         // The desired name is passed as the observed one too, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },
-        members: difference,
+        members: { missing: [], surplus: [], [side]: [member] },
       },
       { policy: scope.target.policy, now: scope.clock.now() },
     );

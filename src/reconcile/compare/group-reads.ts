@@ -1,6 +1,6 @@
 // Reads a limited number of groups of one user at the platform, to see whether the user is a member.
 import type { Link } from '../../directory/outbox/link.ts';
-import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import type { ScanResult } from '../scope.ts';
 import { asking } from './platform-reads.ts';
@@ -27,32 +27,31 @@ export interface ComparedUser {
 }
 
 /** The pending changes of a user's memberships, by what the platform shows of them. */
-interface SortedPending {
-  /** Groups that are already as the change wants. */
+export interface SortedPending {
+  /** Groups that somebody else has already made as the change wants. */
   pendingDone: Ref[];
-  /** Groups whose removal of the user could not be looked up: beyond MOST_READ, or the read failed. */
+  /**
+   * Groups with a pending removal of the user that could not be looked up, so that the user may be in them or not: beyond MOST_READ,
+   * or the read failed.
+   */
   pendingUnread: Ref[];
 }
 
 /**
  * Sorts the user's pending memberships. A group that the account lists has the user. A platform may leave groups out of its
  * accounts, so only a read of the group proves that the user has left.
- * @param named names of the groups that the account lists, by platform id
  */
-export async function sortPending(
-  scan: ScanResult,
-  user: ComparedUser,
-  named: ReadonlyMap<string, string>,
-): Promise<SortedPending> {
+export async function sortPending(scan: ScanResult, user: ComparedUser): Promise<SortedPending> {
   const { links, target } = scan.scope;
+  const listed = new Set(user.memberOf.map(({ id }) => id));
   const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
   const known = await links.getMany(target.name, refs);
   const linked = refs.flatMap((ref, index) => {
     const id = known[index]?.id;
     return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
   });
-  const joined = linked.filter(({ id, isAdded }) => isAdded && named.has(id));
-  const maybeLeft = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id));
+  const joined = linked.filter(({ id, isAdded }) => isAdded && listed.has(id));
+  const maybeLeft = linked.filter(({ id, isAdded }) => !isAdded && !listed.has(id));
   const read = await mapBounded(maybeLeft.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
     ref,
     state: (await readMembership(scan, id, user)).state,
@@ -64,6 +63,65 @@ export async function sortPending(
     pendingUnread: [...failed, ...maybeLeft.slice(MOST_READ)].map(({ ref }) => ref),
   };
 }
+
+/** A group of the user at the source, with what is known of it at the platform. */
+export interface GroupAtSource {
+  ref: Ref;
+  link: Link;
+  /** Undefined: the settings leave the group out. */
+  wantedName: string | undefined;
+  /** Name by which the account lists the group; undefined: it does not. */
+  listedName: string | undefined;
+  /** Whether a change of the membership is pending. */
+  isPending: boolean;
+  /** The group as it was read, because the account should list it and does not; absent: not read. */
+  read?: ReadMembership;
+}
+
+/** Returns the groups of the user at the source, and reads up to MOST_READ of those that the account should list and does not. */
+export async function groupsAtSource(scan: ScanResult, user: ComparedUser): Promise<GroupAtSource[]> {
+  const { directory, links, target } = scan.scope;
+  const [groups = []] = await directory.groupsOf([parseRef(user.ref).id]);
+  const refs = groups.map(({ id }) => refOf('Group', id));
+  const found = await links.getMany(target.name, refs);
+  const listed = new Map(user.memberOf.map(({ id, name }) => [id, name]));
+  const atSource = groups.map(({ id, displayName }, index): GroupAtSource => {
+    const link = found[index] ?? {};
+    return {
+      ref: refOf('Group', id),
+      link,
+      wantedName: target.mapping.groupName(displayName),
+      listedName: listed.get(link.id ?? ''),
+      isPending: user.pending.has(id),
+    };
+  });
+  await mapBounded(atSource.filter(isNotListed).slice(0, MOST_READ), READ_AT_ONCE, async (group) => {
+    group.read = await readMembership(scan, group.link.id ?? '', user);
+  });
+  return atSource;
+}
+
+/** Returns whether the account should list the group, and does not. */
+export const isNotListed = ({ link, listedName, isPending }: GroupAtSource): boolean =>
+  link.id !== undefined && link.departed !== true && !isPending && listedName === undefined;
+
+const nameThere = ({ listedName, read }: GroupAtSource): string | undefined => listedName ?? read?.name;
+
+/** Returns whether the user is about to join the group, whose name was not read. */
+export const isJoining = (group: GroupAtSource): boolean =>
+  group.isPending && group.link.id !== undefined && nameThere(group) === undefined;
+
+/** Returns whether the platform shows the group by another name than the desired one. */
+export const hasOtherName = (group: GroupAtSource): boolean => {
+  const name = nameThere(group);
+  return name !== undefined && fold(name) !== fold(group.wantedName ?? name);
+};
+
+/** Returns whether the group has the user and the desired name, and no change of the membership is pending. */
+export const isAsNamed = (group: GroupAtSource): boolean => {
+  const isThere = group.listedName !== undefined || group.read?.state === 'member';
+  return isThere && !hasOtherName(group) && !group.isPending;
+};
 
 /** Returns the number of groups that are not read. */
 export const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);

@@ -3,7 +3,7 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
 import type { ObservedAccount } from '../compare/compare.ts';
-import { compareMemberships } from '../compare/compare-memberships.ts';
+import { compareMemberships, type ComparedMemberships } from '../compare/compare-memberships.ts';
 import { groupsUnderOtherName } from '../compare/group-names.ts';
 import { withMissingCauses } from '../compare/missing-memberships.ts';
 import { usersToVerify } from '../compare/desired-users.ts';
@@ -23,7 +23,10 @@ import { groupsOfAccount, type GroupOfAccount, type VerifiedResource } from '../
 /** Number of users whose records are read at once. */
 const PORTION = 1000;
 
-export interface ComparedOne {
+/** The memberships of a user are absent if they were not compared. */
+export interface ComparedOne extends Partial<
+  Pick<ComparedMemberships, 'asNamed' | 'pendingUnread' | 'refusedNames'>
+> {
   entries: PlanEntry[];
   /** Held or rejected changes that the platform has already. */
   done: DoneChanges | undefined;
@@ -32,12 +35,6 @@ export interface ComparedOne {
    * gone, all pending removals of the user are among them, because the memberships ended with the account.
    */
   pendingDone?: readonly Ref[] | undefined;
-  /** As in `ComparedMemberships`; absent: the memberships of the user were not compared. */
-  asNamed?: readonly Ref[];
-  /** Groups with a pending removal of a user that were not read, as they are too many or the read failed; among `notCompared`. */
-  pendingUnread?: readonly Ref[];
-  /** Conflicts of groups of a user that have another name at the platform, which refused to rename them; not among `entries`. */
-  refusedNames?: readonly PlanEntry[];
   /**
    * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are too
    * many or could not be read.
