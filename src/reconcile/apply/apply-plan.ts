@@ -1,9 +1,11 @@
-// Applies a plan: the guard judges it, changes are marked for the worker, and the end state is verified.
+// Applies a plan: the guard judges it, changes are marked for the worker, and the end state is verified. Also marks resources with
+// held, rejected or refused changes, so that their syncs decide about these changes anew.
+import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { CoverageOfKinds } from '../../directory/outbox/runs.ts';
+import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
 import { markPlan } from './mark.ts';
-import { settleDefinitions } from './settle-definitions.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
 import { changesIn, type Plan } from '../plan.ts';
@@ -11,8 +13,10 @@ import { CONVERGED, untilApplied, type AwaitOptions, type End } from './until-ap
 import { becomesPending } from '../unwritten/unwritten.ts';
 import { readCoverageResult, whatIsMissing } from '../scan/coverage.ts';
 import { counted } from '../../support/counted.ts';
-import { judgeAnew, refsToJudgeAnew } from './judge-anew.ts';
 import { endOfRun, unproven } from './end-of-run.ts';
+import type { Drift } from '../../directory/outbox/drift.ts';
+import { noteDone } from '../compare/done-changes.ts';
+import { formerRefusals, judgedUnderFormerSettings, rejectedRefs } from '../unwritten/held.ts';
 
 export interface ApplyPlanOptions extends AwaitOptions {
   /** False: differences are reported and not repaired. */
@@ -161,4 +165,77 @@ async function storeForNextRun(
   // A process that started meanwhile may have applied the marks by other rules, so a later run maps everything anew.
   await runs.noteAnew();
   return true;
+}
+
+const NO_IDS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Stores the definitions of the comparison. A definition that was missing is read again, because the writes of the run have made it
+ * anew. If this read fails, or the definition now has another type, the values count as lost, and the next run compares them again.
+ * @param isWritten whether all lost values are written, or ordered by marks
+ */
+async function settleDefinitions(
+  { outbox, target }: Pick<ReconcileScope, 'outbox' | 'target'>,
+  compared: ComparedDefinitions,
+  isWritten: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const wasMissing = [...compared.deleted].some((name) => !compared.ids.has(name));
+  if (!isWritten || !wasMissing) return outbox.definitions.settle(compared, isWritten);
+  const present = await target.catalogue.faults(signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (isStoreFailure(error)) throw error;
+    return undefined;
+  });
+  const made = [...compared.deleted].flatMap((name) => {
+    const id = compared.ids.get(name) ?? present?.ids.get(name);
+    return id === undefined ? [] : [[name, id] as const];
+  });
+  const ids = new Map([...compared.ids, ...made]);
+  const ofOtherType = new Set(
+    [...compared.deleted].filter((name) => compared.ofOtherType.has(name) || present?.conflicts.has(name)),
+  );
+  const deleted = new Set([...compared.deleted].filter((name) => !ofOtherType.has(name)));
+  await outbox.definitions.settle({ ids, deleted }, present !== undefined);
+  return outbox.definitions.settle({ ids: NO_IDS, deleted: ofOtherType }, false);
+}
+
+/**
+ * Returns the resources that the run marks even if the plan does not name them, so that a sync decides about them anew:
+ * - resources with a held change: they have no mark, and the change may be unwanted now, for instance after a change of rules. On a
+ *   target on hold (docs/glossary.md) they are marked after a change of rules only;
+ * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
+ * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
+ * - users who wait for their removal from a group that is such a dead letter: the new rules may not want the removal any more;
+ * - users whose mapping fails, or whose activation waits for a value, without a condition that says so: their sync stores one;
+ * - resources with a held or rejected change that somebody made at the platform, and dead letters without a difference.
+ */
+async function refsToJudgeAnew(
+  scope: ReconcileScope,
+  { mapsAll, mapped, unmapped, done, endedDeadLetters }: RunFindings,
+): Promise<Ref[]> {
+  const { guardStore } = scope.outbox;
+  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. Under changed settings
+  // the syncs at the end of the hold have to judge the held changes anew, so these get a mark.
+  const all = await guardStore.heldRefs();
+  const held = mapsAll || !(await guardStore.onHold()) ? all : await judgedUnderFormerSettings(scope, all);
+  const rejected = mapped ? await rejectedRefs(scope) : [];
+  const deadLetters = mapsAll ? await formerRefusals(scope) : [];
+  const behindDeadLetters = mapsAll ? await scope.outbox.behindRefused() : [];
+  const doneRefs = [...endedDeadLetters, ...done.map(({ ref }) => ref)];
+  return [...new Set([...held, ...rejected, ...deadLetters, ...behindDeadLetters, ...unmapped, ...doneRefs])];
+}
+
+/**
+ * Notes the done changes and marks the resources of `refsToJudgeAnew`. Called before `storeForNextRun` stores that all users were
+ * mapped by the new rules: later runs then do not map all users, and mark no rejected resource for these rules.
+ */
+async function judgeAnew(
+  scope: ReconcileScope,
+  refs: readonly Ref[],
+  { fence, plan, done }: { fence: string; plan: Plan; done: Drift[] },
+): Promise<void> {
+  if (refs.length === 0) return;
+  await noteDone(scope, done, { request: `plan:${plan.id}`, fence });
+  await scope.outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
 }

@@ -7,10 +7,9 @@ import { withHandover } from './handover-after-run.ts';
 import { toReport, withLoss } from './make-report.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
 import { changesIn, writesIn, type Plan } from '../plan.ts';
-import { recordOrder } from './record-order.ts';
 import { changedSince, type PlanReview } from '../plan/review-plan.ts';
 import { underRunLock } from './run-lock.ts';
-import type { RunOptions } from './run.ts';
+import { recordOrder, type RunOptions } from './run.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { untilApplied, type End } from './until-applied.ts';
 

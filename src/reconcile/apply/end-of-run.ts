@@ -17,7 +17,7 @@ interface Applied {
   plan: Plan;
   /** The lists of the platform were complete, and every resource was compared. */
   isProven: boolean;
-  /** Resources that the run marked so that their syncs decide anew about held, rejected or refused changes (judge-anew.ts). */
+  /** Resources that the run marked so that their syncs decide anew about held, rejected or refused changes (`refsToJudgeAnew`). */
   toJudge: Ref[];
   /** Other resources that the run marked. */
   synced: Ref[];

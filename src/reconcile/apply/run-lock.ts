@@ -13,15 +13,17 @@ export class RunStopped extends Error {
   override name = 'RunStopped';
 }
 
-interface KeptLock {
-  /** Aborted by the caller, or when the lock is lost. */
-  signal: AbortSignal;
-  /** Stops the heartbeats and releases the lock. */
-  release: () => Promise<void>;
-}
-
-/** Keeps the lock with heartbeats. @param fence fence of the run that took the lock */
-export function keepLock({ runs }: ReconcileScope, fence: string, signal: AbortSignal): KeptLock {
+/**
+ * Runs work while heartbeats keep the lock, then releases the lock.
+ * @param fence fence of the run that took the lock
+ * @param work gets a signal that is aborted by the caller, or when the lock is lost
+ */
+export async function keepingLock<T>(
+  { runs }: ReconcileScope,
+  fence: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const lost = new AbortController();
   // A third: the lock outlives two heartbeats that fail.
   const keepAlive = setInterval(() => {
@@ -35,13 +37,12 @@ export function keepLock({ runs }: ReconcileScope, fence: string, signal: AbortS
   const endedOrLost = AbortSignal.any([signal, lost.signal]);
   // 0: no warning about many listeners. Each running call adds one, and the target's concurrency limits their number.
   setMaxListeners(0, endedOrLost);
-  return {
-    signal: endedOrLost,
-    release: async () => {
-      clearInterval(keepAlive);
-      await runs.release(fence).catch(() => undefined);
-    },
-  };
+  try {
+    return await work(endedOrLost);
+  } finally {
+    clearInterval(keepAlive);
+    await runs.release(fence).catch(() => undefined);
+  }
 }
 
 /** Waits until the lock is free. @returns the fence of the run that took it */
@@ -66,10 +67,5 @@ export async function underRunLock<T>(
   work: (signal: AbortSignal, fence: string) => Promise<T>,
 ): Promise<T> {
   const fence = await untilTaken(scope, signal);
-  const lock = keepLock(scope, fence, signal);
-  try {
-    return await work(lock.signal, fence);
-  } finally {
-    await lock.release();
-  }
+  return keepingLock(scope, fence, signal, (kept) => work(kept, fence));
 }

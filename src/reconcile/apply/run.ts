@@ -1,19 +1,18 @@
 // Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
 import { RunLost } from '../../directory/outbox/drift.ts';
-import type { Actor } from '../../directory/logs/acts.ts';
+import type { Act, Actor } from '../../directory/logs/acts.ts';
 import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
 import { applyPlan, proveDesired, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './until-applied.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
 import { withHandover } from './handover-after-run.ts';
-import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
+import { keepingLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
 import type { PlanOptions } from '../plan/compare-all.ts';
 import { makePlan, type Compared } from '../plan/make-plan.ts';
 import { acceptedMeanwhileText, anotherTenantText } from '../tenant/tenant.ts';
 import { toReport, withExceptions, withLoss, withOpen } from './make-report.ts';
-import { recordOrder } from './record-order.ts';
 import type { Plan } from '../plan.ts';
 import { failedReport } from '../target-silent.ts';
 
@@ -46,6 +45,19 @@ interface RunResult {
 const MOST_PASSES = 4;
 
 /**
+ * Writes the audit entry of an order; the schedule (`orderedBy` undefined) gets none. Called before the run begins, so that a crash
+ * does not lose the entry.
+ */
+export async function recordOrder(
+  { acts, target }: ReconcileScope,
+  act: 'reconcile' | 'apply',
+  { orderedBy }: Pick<RunOptions, 'orderedBy'>,
+  details: Pick<Act, 'subject' | 'count'>,
+): Promise<void> {
+  if (orderedBy) await acts.record({ act, ...orderedBy, target: target.name, ...details });
+}
+
+/**
  * Runs one reconcile. If another run is in progress, this one waits and then compares again, because the other run may have read a
  * resource before its latest change. With `joins` the report of the other run is returned instead.
  * @throws errors of the platform client and of Redis; RunLost when another run took the lock; the reason of an abort
@@ -55,7 +67,10 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   const { runs, clock } = scope;
   for (;;) {
     const fence = await runs.take(LOCK_MS);
-    if (fence !== undefined) return runLocked(scope, options, fence);
+    if (fence !== undefined)
+      return keepingLock(scope, fence, options.signal, (signal) =>
+        runLocked(scope, { ...options, signal }, fence),
+      );
     const askedAt = await runs.now();
     options.onWait?.();
     while (await runs.isRunning()) {
@@ -71,16 +86,15 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   }
 }
 
-/** Runs a reconcile under the lock, stores its report and releases the lock. */
+/** Runs a reconcile under the lock, and stores its report. */
 async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = scope;
   const startedAt = await runs.now();
   // By the clock of the process, as the times of writes in links.
   const begunAt = clock.now();
-  const lock = keepLock(scope, fence, options.signal);
-  const { signal } = lock;
+  const { signal } = options;
   try {
-    let pass: RunOptions = { ...options, signal, remember: scope.drifts.notePrints };
+    let pass: RunOptions = { ...options, remember: scope.drifts.notePrints };
     // Processes with other rules may apply the marks of this run by theirs, so the next run maps everything.
     if (!(await scope.rulesAgree())) await runs.noteAnew();
     if (options.syncsItself) pass = { ...pass, pending: await scope.outbox.marked() };
@@ -135,8 +149,6 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     const isFailure = !(cause instanceof RunLost || cause instanceof RunStopped);
     if (isFailure) await noteFailure(scope, options, startedAt, cause as Error);
     throw cause;
-  } finally {
-    await lock.release();
   }
 }
 

@@ -29,10 +29,7 @@ interface ScheduleOptions {
   returnedTargetsNoted?: Promise<void>;
 }
 
-export interface Scheduler {
-  /** Aborts running reconciles before their next platform call. */
-  stop: () => Promise<void>;
-}
+export type Scheduler = ReturnType<typeof startScheduler>;
 
 /** Interval at which Redis is asked whether everything has to be mapped anew, milliseconds. */
 const LOOK_MS = 5000;
@@ -45,7 +42,7 @@ export function startScheduler(
   deps: { clock: Clock; ids: Ids; logger: Logger },
   scopes: ScheduledScope[],
   options: ScheduleOptions,
-): Scheduler {
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = new Set<Promise<unknown>>();
@@ -78,7 +75,8 @@ export function startScheduler(
     track(Promise.all([isEmptyNoted, options.returnedTargetsNoted]).then(watch));
   }
   return {
-    stop: async () => {
+    /** Aborts running reconciles before their next platform call. */
+    stop: async (): Promise<void> => {
       await task?.destroy();
       stopping.abort(new RunStopped('the service stopped'));
       await Promise.allSettled([...running]);

@@ -4,7 +4,6 @@ import type { Outcome } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import { counted } from '../../support/counted.ts';
 import type { Logger } from '../../support/logger.ts';
-import { dueLaterText, FAR_AHEAD_MS } from './due-later.ts';
 import { wasOnHold } from '../../directory/guard/operator-hold.ts';
 import { removalsOf } from './mark.ts';
 import { createOwnSyncs } from './own-syncs.ts';
@@ -13,6 +12,7 @@ import { leftOutGroups } from '../unwritten/left-by-settings.ts';
 import { failingWords, readPutOff, type PutOff } from '../unwritten/put-off.ts';
 import { acceptedMeanwhileText } from '../tenant/tenant.ts';
 import type { Progress, ReconcileScope } from '../scope.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Interval of looks at the marks, milliseconds. */
 const POLL_MS = 200;
@@ -135,14 +135,16 @@ export async function untilApplied(
   const { outbox } = scope;
   const ours = new Set(refs);
   const own = options.syncsItself ? createOwnSyncs(scope, { ...options, ours }) : undefined;
-  const putOff: PutOff = { held: [], refused: [], failing: [] };
+  const putOff: PutOff = new Map();
   const early = await untilUnmarked(scope, options, { refs, putOff, own, saved }).finally(() => own?.end());
   if (early) return early;
-  if (putOff.failing.length > 0) {
-    const count = counted(putOff.failing.length, 'change');
+  const causes = [...putOff.values()];
+  const failing = causes.filter((cause) => typeof cause === 'object');
+  if (failing.length > 0) {
+    const count = counted(failing.length, 'change');
     return {
       outcome: 'failed',
-      message: `${count} not applied yet, tried again and again: ${await failingWords(scope.directory, putOff.failing)}; see scim-bridge status`,
+      message: `${count} not applied yet, tried again and again: ${await failingWords(scope.directory, failing)}; see scim-bridge status`,
     };
   }
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
@@ -152,8 +154,9 @@ export async function untilApplied(
   if (approval)
     for await (const page of outbox.guardStore.pages(approval)) heldOfRun += page.filter(isOurs).length;
   if (approval && heldOfRun > 0) return toHeld(scope, approval, { letters, ofRun: heldOfRun });
-  if (putOff.held.length > 0) return behindHeld(scope, approval, { count: putOff.held.length, letters });
-  return letters + putOff.refused.length > 0 ? blocked(letters, putOff.refused.length) : CONVERGED;
+  const held = causes.filter((cause) => cause === 'held').length;
+  if (held > 0) return behindHeld(scope, approval, { count: held, letters });
+  return letters + causes.length > 0 ? blocked(letters, causes.length) : CONVERGED;
 }
 
 interface Awaited {
@@ -185,7 +188,11 @@ async function untilUnmarked(
     const before = left.length;
     left = await withoutApplied(scope, left);
     // The reasons of waiting resources are read only when no other resource was applied since the last look.
-    if (left.length === before) left = await withoutPutOff(scope, left, putOff);
+    if (left.length === before) {
+      for (const [ref, cause] of await readPutOff(scope, left.slice(0, MARKS_PORTION)))
+        putOff.set(ref, cause);
+      left = left.filter((ref) => !putOff.has(ref));
+    }
     if (left.length < before) movedAt = clock.now();
     // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership, so
     // the run also looks for new marks while resources are left and none is synced; at most MOST_LOOKS times, as pushes may go on.
@@ -193,7 +200,7 @@ async function untilUnmarked(
     if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
       lookedAt = clock.now();
       const again = [
-        ...(await markedAgain(scope, excluding(refs, putOff), left)),
+        ...(await markedAgain(scope, refs, [...left, ...putOff.keys()])),
         // With a worker the groups need no look: the worker syncs every mark.
         ...(own ? await markedLeftOut(scope, refs, left) : []),
       ];
@@ -217,25 +224,6 @@ async function untilUnmarked(
   }
 }
 
-/** Returns the list without the resources for which the run does not wait, and adds these to `putOff`. */
-async function withoutPutOff(
-  scope: ReconcileScope,
-  left: readonly Ref[],
-  putOff: PutOff,
-): Promise<readonly Ref[]> {
-  const { held, refused, failing } = await readPutOff(scope, left.slice(0, MARKS_PORTION));
-  putOff.held.push(...held);
-  putOff.refused.push(...refused);
-  putOff.failing.push(...failing);
-  return held.length + refused.length + failing.length === 0 ? left : excluding(left, putOff);
-}
-
-/** Returns the list without the resources in `putOff`. */
-function excluding(refs: readonly Ref[], { held, refused, failing }: PutOff): readonly Ref[] {
-  const out = new Set([...held, ...refused, ...failing.map(({ ref }) => ref)]);
-  return out.size === 0 ? refs : refs.filter((ref) => !out.has(ref));
-}
-
 /**
  * Returns the end of a run with changes that wait for another resource, whose change is held; dead letters are named too.
  * @param approval undefined: an operator has just decided it
@@ -251,4 +239,35 @@ function behindHeld(
     outcome: 'held',
     message: `${held}, for which ${counted(count, 'change')} of this run ${count === 1 ? 'waits' : 'wait'}: ${where}${besides(letters)}`,
   };
+}
+
+/**
+ * Milliseconds; a command does not wait for a resource that is due later. Tries after a failure are due earlier
+ * (sync/calls/failures.ts).
+ */
+const FAR_AHEAD_MS = 30_000;
+/** With more resources, none is read. */
+const MOST_READ = 1000;
+
+/**
+ * Returns a sentence if all resources are due later and at least one of them by more than FAR_AHEAD_MS: the due time of the earliest of
+ * these, and the command that tells why. Undefined: a resource is due or under way, none is due that far ahead, or there are more than
+ * MOST_READ.
+ */
+async function dueLaterText(
+  { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,
+  refs: readonly Ref[],
+): Promise<string | undefined> {
+  if (refs.length > MOST_READ) return undefined;
+  let next: { ref: Ref; dueAt: number } | undefined;
+  for (const ref of refs) {
+    const { mark } = await outbox.resourceStatus(ref);
+    const dueAt = mark?.dueAt ?? 0;
+    if (mark?.state !== 'due' || dueAt <= clock.now()) return undefined;
+    if (dueAt > clock.now() + FAR_AHEAD_MS && dueAt < (next?.dueAt ?? Infinity)) next = { ref, dueAt };
+  }
+  return (
+    next &&
+    `${counted(refs.length, 'change')} not applied yet: ${next.ref} is not due before ${isoTime(next.dueAt)}, and scim-bridge explain ${next.ref} tells why`
+  );
 }

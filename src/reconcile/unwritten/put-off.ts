@@ -10,18 +10,12 @@ import { OWNER_UNTOLD } from '../../sync/target.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { removalStops } from './waiting-for-decision.ts';
 
-/** Marked resources for which a run does not wait, by cause. */
-export interface PutOff {
-  /** Resources that wait for a change that the guard holds. */
-  held: Ref[];
-  /** People who wait for the removal from a group whose last sync was refused. */
-  refused: Ref[];
-  /**
-   * Resources whose calls fail again and again, or that wait for the pending change of the holder of their name, and people of whom
-   * the platform does not tell whether they own the key.
-   */
-  failing: FailingChange[];
-}
+/**
+ * Marked resources for which a run does not wait, with the cause. `held`: the resource waits for a change that the guard holds.
+ * `refused`: the person waits for the removal from a group whose last sync was refused. A failing change: its calls fail again and
+ * again, it waits for the pending change of the holder of its name, or the platform does not tell whether the person owns the key.
+ */
+export type PutOff = Map<Ref, 'held' | 'refused' | FailingChange>;
 
 /** A change that the platform ignores, whose calls fail, or that waits for the name of a resource with a pending change. */
 interface FailingChange {
@@ -53,17 +47,14 @@ export async function readPutOff(
     const { mark } = await outbox.resourceStatus(ref);
     return mark?.state === 'due' && (mark.dueAt ?? 0) > clock.now();
   };
-  const putOff: PutOff = { held: [], refused: [], failing: [] };
+  const putOff: PutOff = new Map();
   for (const { ref, link } of all) {
     // Not every condition `Held` counts: a resource whose own change was held and approved keeps it until its sync succeeds.
     const stop = wasBehindHold(link) ? 'heldRemoval' : stops.get(ref);
-    const failing =
+    const [failing] =
       link.condition?.message === OWNER_UNTOLD ? toFailing(ref, link) : failingChange(ref, link);
-    const isPutOff = (stop !== undefined || failing.length > 0) && (await isLater(ref));
-    if (!isPutOff) continue;
-    if (stop === 'heldRemoval') putOff.held.push(ref);
-    else if (stop) putOff.refused.push(ref);
-    else putOff.failing.push(...failing);
+    const cause = stop ? (stop === 'heldRemoval' ? 'held' : 'refused') : failing;
+    if (cause && (await isLater(ref))) putOff.set(ref, cause);
   }
   return putOff;
 }
