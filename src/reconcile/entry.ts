@@ -186,6 +186,13 @@ export const isNotice = ({ action }: PlanEntry): boolean => action === 'conflict
 /** Returns whether applying the plan would execute the entry. */
 export const isChange = (entry: PlanEntry): boolean => entry.effect === 'apply' && !isNotice(entry);
 
+/** Returns the entry as one that no run writes. @param why text after its reason */
+export const reportedAs = (entry: PlanEntry, why: string): PlanEntry => ({
+  ...entry,
+  effect: 'report',
+  reason: `${entry.reason}${why}`,
+});
+
 /** Returns whether the cause lies at the platform rather than in the source or the settings. */
 export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'platform changed' ||

@@ -3,12 +3,8 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
-import {
-  TOO_MANY,
-  type Answering,
-  type RateLimited,
-  type TargetSilence,
-} from '../sync/calls/target-calls.ts';
+import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/target-calls.ts';
+import type { Target } from '../sync/target.ts';
 import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 
 /** The target gave no good answer to a command. */
@@ -84,18 +80,14 @@ export function targetRefusesRate(
   );
 }
 
-/** @throws TargetSilent when the last calls of this process had no good answer */
-export async function throwIfSilent({
-  target: { name, answering, breaker },
-  clock,
-}: {
-  target: {
-    name: string;
-    answering: Pick<Answering, 'read' | 'readLimited'>;
-    breaker: Pick<Breaker, 'read'>;
-  };
+/** A target with what tells whether it answers. */
+export interface Watched {
+  target: Pick<Target, 'name' | 'answering'> & { breaker: Pick<Breaker, 'read'> };
   clock: Clock;
-}): Promise<void> {
+}
+
+/** @throws TargetSilent when the last calls of this process had no good answer */
+export async function throwIfSilent({ target: { name, answering, breaker }, clock }: Watched): Promise<void> {
   const silence = answering.read();
   const limited = answering.readLimited();
   if (!silence && !limited) return;

@@ -1,15 +1,10 @@
 // Ends work when a target does not answer, judged by the calls of this process and by the breaker that all replicas share.
-import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
+import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
-import {
-  TOO_MANY,
-  type Answering,
-  type RateLimited,
-  type TargetSilence,
-} from '../sync/calls/target-calls.ts';
+import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/target-calls.ts';
 import { pauseWords } from './breaker-words.ts';
-import { targetRefusesRate, targetSilent, type TargetSilent } from './target-silent.ts';
+import { targetRefusesRate, targetSilent, type TargetSilent, type Watched } from './target-silent.ts';
 
 /** Time without a good answer after which a command gives up, milliseconds. The command, with its start, ends within 15 s. */
 const SILENCE_MS = 9000;
@@ -28,23 +23,13 @@ const TELL_AFTER_MS = 3000;
 const isSilenceSure = ({ failures, last }: TargetSilence, { open }: BreakerState): boolean =>
   open || failures === 0 || failures >= ENOUGH_FAILURES || CLEAR_STATUSES.has(last?.status ?? 0);
 
-interface Watched {
-  target: {
-    name: string;
-    breaker: Pick<Breaker, 'read'>;
-    answering: Answering;
-    budget: Pick<Budget, 'tryKey'>;
-  };
-  clock: Clock;
-}
-
 /**
  * Runs work with a signal that is aborted when the target does not answer.
  * @param tell called with a sentence about each wait for the rate limit, once the wait has lasted some seconds
  * @throws TargetSilent; the reason of `signal`; what `work` throws
  */
 export async function whileAnswering<T>(
-  { target, clock }: Watched,
+  { target, clock }: Watched & { target: { budget: Pick<Budget, 'tryKey'> } },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
   tell: (text: string) => void,

@@ -34,7 +34,7 @@ export interface DriftFacts {
   lastWrite: ValueWrittenAt;
   /** The last restore. Undefined: a run has converged since then, or there was none. */
   openRestore: Restored | undefined;
-  /** Attributes whose definition was deleted at the platform, with all values (deleted-definitions.ts). */
+  /** Attributes whose definition was deleted at the platform, with all values (`readDefinitions`). */
   deleted: ReadonlySet<string> | undefined;
 }
 

@@ -14,18 +14,15 @@ import {
   type Difference,
 } from './compare.ts';
 import { absenceOf, leftBy, markNeedsNoPermission, ownCause, type PlanEntry, type Values } from '../entry.ts';
-import { isProtected } from './protected.ts';
 import type { Namesake } from './strangers.ts';
 import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /** Desired state of a user whom the source deleted. */
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
 
-/** Returns the entries of one user; none when it is as desired. attribution.ts refines the cause `platform changed`. */
+/** Returns the entries of one user who is not protected; none when it is as desired. attribution.ts refines the cause `platform changed`. */
 export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { link, observed } = user;
-  const desiredName = user.wanted?.core.userName;
-  if (isProtected(link, rules.protection, desiredName ? String(desiredName) : undefined)) return [];
   const wanted = user.wanted ?? GONE;
   if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
   if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];

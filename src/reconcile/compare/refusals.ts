@@ -3,7 +3,7 @@
 import { conditionText } from '../../directory/outbox/condition-text.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { Ref } from '../../directory/records.ts';
-import { isChange, isDrift, type PlanEntry } from '../entry.ts';
+import { isChange, isDrift, reportedAs, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP } from './group-case.ts';
 import type { VerifiedResource } from './verified.ts';
 
@@ -41,11 +41,9 @@ export function applyRefusals(verified: VerifiedResource[], refusals: Refusals):
       const conflict = toConflict(refused, withFaults(reason, faults));
       return { ...each, entries: [...left, conflict, ...waiting(refused)] };
     }
-    const shown = refused.map((entry): PlanEntry => ({
-      ...entry,
-      effect: 'report',
-      reason: `${entry.reason}; dropped from the dead letters after ${reason}`,
-    }));
+    const shown = refused.map((entry) =>
+      reportedAs(entry, `; dropped from the dead letters after ${reason}`),
+    );
     return { ...each, entries: [...others, ...shown] };
   });
 }
@@ -109,6 +107,4 @@ function toConflict(refused: PlanEntry[], reason: string): PlanEntry {
 
 /** Returns `report` entries for the memberships of a group that is a dead letter. */
 const waiting = (refused: readonly PlanEntry[]): PlanEntry[] =>
-  refused
-    .filter(({ member }) => member !== undefined)
-    .map((entry) => ({ ...entry, effect: 'report', reason: `${entry.reason}${WAITS_FOR_GROUP}` }));
+  refused.filter(({ member }) => member !== undefined).map((entry) => reportedAs(entry, WAITS_FOR_GROUP));

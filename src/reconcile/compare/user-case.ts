@@ -6,7 +6,6 @@ import type { SyncPolicy } from '../../sync/target.ts';
 import type { DesiredAccount } from './compare.ts';
 import type { Basis, Cause, PlanEntry } from '../entry.ts';
 import type { ComparedAttributes } from './shown-attributes.ts';
-import type { Protection } from './protected.ts';
 import type { Namesake } from './strangers.ts';
 
 /** Stored state of a user, and the observed account. */
@@ -44,7 +43,6 @@ export interface AdoptableAccount {
 /** Settings of the target, and what its lists show, by which differences become entries. */
 export interface TargetRules {
   policy: SyncPolicy;
-  protection: Protection;
   types: Record<string, UserAttributeType>;
   visibility: ComparedAttributes;
   /** Time of the comparison, Unix milliseconds. */

@@ -2,7 +2,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
-import { parseLink } from '../../directory/outbox/link.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, nameInRecord, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
@@ -14,9 +14,7 @@ import type { VerifiedResource } from './verified.ts';
 import { compareMembers, findMadeChanges, lookForLeavers, type MemberChanges } from './verify-members.ts';
 import type { GroupCase, Member } from './group-case.ts';
 import { groupEntries } from './plan-groups.ts';
-import { ownerOfName, readGroupNamesake } from './group-namesake.ts';
-import { readStoredMembers } from './stored-members.ts';
-import { type GroupStrangers, readLinkedGroup } from './group-namesake.ts';
+import { ownerOfName, readGroupNamesake, type GroupStrangers, readLinkedGroup } from './group-namesake.ts';
 
 interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
@@ -216,4 +214,58 @@ async function surplusOf(
     wanted.flatMap(({ inScope, core }) => (inScope ? [fold(String(core.userName))] : [])),
   );
   return differing.surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
+}
+
+/** Stored facts about the members of a group. */
+interface StoredMembers {
+  /** Pending memberships: `+`, `-` or `r` by member (docs/glossary.md). */
+  signs: Map<string, string>;
+  /** Members whose removal was written and is not confirmed. */
+  unconfirmed: string[];
+  /** As in GroupCase: the group comes back into scope, or the policy `sync` removes members again whom another policy left. */
+  needsMemberReview: boolean;
+  /** The record changed while the target was out of the settings, so the change may be unwritten. */
+  isUnwritten: boolean;
+  /** The comparison reads the members at the platform too. */
+  isRead: boolean;
+}
+
+/** Reads the pending memberships of a group, and decides whether its members are compared. */
+async function readStoredMembers(
+  { scope: { outbox, target } }: ScanResult,
+  group: {
+    id: string;
+    link: Link;
+    record: StoredRecord | undefined;
+    wantedName: string | undefined;
+    isDeleted: boolean;
+  },
+  {
+    withMembers,
+    namesOnly = false,
+    unwrittenSince,
+  }: { withMembers: (ref: Ref) => boolean; namesOnly?: boolean; unwrittenSince: number },
+): Promise<StoredMembers> {
+  const { id, link, record, wantedName, isDeleted } = group;
+  const signs = await outbox.pendingMembers(id);
+  const unconfirmed = await outbox.unconfirmedRemovals(id);
+  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
+  // such a group compares all members.
+  const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
+  const needsMemberReview =
+    (link.departed === true && wantedName !== undefined) ||
+    (isLeftByPolicy && target.policy.policy === 'sync');
+  // Pending changes wait while the target is on hold, and somebody may make them at the platform meanwhile.
+  const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
+  // After the target came back into the settings, syncs wrote new changes only, so members who left before may still be there.
+  const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;
+  const isRead =
+    withMembers(refOf('Group', id)) ||
+    isUnwritten ||
+    needsMemberReview ||
+    isLeftByPolicy ||
+    isStopped ||
+    link.adopting === true ||
+    unconfirmed.length > 0;
+  return { signs, unconfirmed, needsMemberReview, isUnwritten, isRead };
 }

@@ -171,7 +171,6 @@ async function whyNotAdopted(
 /** Returns the rules of the target for `userEntries`. */
 export const rulesOf = ({ scope: { clock, target }, visibility }: ScanResult) => ({
   policy: target.policy,
-  protection: protectionAt(target),
   types: target.mapping.types,
   visibility,
   now: clock.now(),

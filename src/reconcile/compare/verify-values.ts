@@ -6,7 +6,7 @@ import { parseLink } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { differences, desiredFromLink, hasUnknownValue } from './compare.ts';
-import { readDefinitions, type ReadDefinitions } from './deleted-definitions.ts';
+import { readDefinitions, type ReadDefinitions } from './definitions.ts';
 import { usersToVerify } from './desired-users.ts';
 import { isEmpty, unlistedAttributes } from '../../sync/diff.ts';
 import { readNoted } from './look-again.ts';

@@ -4,22 +4,17 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { MEMBER_ADDED, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
+import { WAITS_FOR_USER } from '../compare/group-case.ts';
 import { asking } from '../compare/platform-reads.ts';
 import { isProtected, protectionAt } from '../compare/protected.ts';
 
 /** A membership that the sync of `parent` writes too. `link` has the id of the user's account, `name` is the userName. */
 export interface Following {
   parent: PlanEntry;
-  group: GroupOfPlan;
+  /** `platformId` null: this plan creates the group. */
+  group: { ref: Ref; platformId: string | null; name: string };
   user: Ref;
   link: Link;
-  name: string;
-}
-
-/** A group with its id at the platform; null: this plan creates it. */
-interface GroupOfPlan {
-  ref: Ref;
-  platformId: string | null;
   name: string;
 }
 
@@ -36,7 +31,7 @@ export function platformIdAfter({ action, after, platformId }: PlanEntry): strin
 /** Returns the entry of a membership; `report` if the user's own last sync was refused. */
 export function toFollower({ parent, group, user, link, name }: Following): PlanEntry {
   const refusal = refusalOf(link);
-  const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
+  const waits = refusal ? `${WAITS_FOR_USER} (${refusal.reason})` : '';
   const why = parent.kind === 'User' ? 'the account' : 'the group';
   const isAnew = NEWLY_LINKED.has(parent.action);
   const how = parent.action === 'create' ? 'created' : isAnew ? 'linked anew' : 'managed again';

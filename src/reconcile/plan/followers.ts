@@ -1,7 +1,8 @@
 // Adds the entries that the sync of a created, adopted, relinked or returning resource causes: memberships and attribute definitions.
+// Leaves out, or only reports, the changes that a sync will not make because of the state of the user.
 import type { Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
-import { isChange, isPending, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import { isChange, isPending, NEWLY_LINKED, type PlanEntry, reportedAs } from '../entry.ts';
 import {
   definitionEntries,
   goneWithDefinition,
@@ -21,7 +22,7 @@ import {
   toFollower,
   type Following,
 } from './follower-memberships.ts';
-import { withGoneMembers, withoutAddedLeavers, withoutRefusedAdoptions } from './unmade-changes.ts';
+import { WAITS_FOR_USER } from '../compare/group-case.ts';
 
 /** Number of users whose groups are read at once. */
 const PORTION = 200;
@@ -121,4 +122,61 @@ function returningUsers(found: readonly PlanEntry[], verified: readonly Verified
       entry.ref !== null && refs.has(entry.ref) && isChange(entry) && !NEWLY_LINKED.has(entry.action),
   );
   return [...new Map(changes.map((entry) => [entry.ref, entry])).values()];
+}
+
+/** Actions that link a resource to an account or group that exists at the platform. */
+const TAKES_OVER: ReadonlySet<PlanEntry['action']> = new Set(['adopt', 'relink']);
+
+/**
+ * Returns the entries without removals of members whose account the platform does not have any more. If the user has a conflict, so
+ * that no run creates the account anew, the additions of the user are only reported.
+ */
+function withGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+  const gone = new Set(
+    verified
+      .filter(({ ref, version, account }) => ref.startsWith('User:') && version !== undefined && !account)
+      .map(({ ref }) => ref),
+  );
+  const newlyLinked = new Set(
+    entries.filter((entry) => NEWLY_LINKED.has(entry.action) && isChange(entry)).map(({ ref }) => ref),
+  );
+  return entries.flatMap((entry): PlanEntry[] => {
+    const { action, member } = entry;
+    if (!member?.ref || member.platformId === null || !gone.has(member.ref)) return [entry];
+    if (action === 'removeMember') return [];
+    const isWaiting = action === 'addMember' && isChange(entry) && !newlyLinked.has(member.ref);
+    return [isWaiting ? reportedAs(entry, WAITS_FOR_USER) : entry];
+  });
+}
+
+/** Returns the entries without additions of users who are out of scope: their syncs drop what is pending. */
+function withoutAddedLeavers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+  const outOfScope = new Set(verified.filter(({ isOut }) => isOut).map(({ ref }) => ref));
+  return entries.filter(
+    ({ action, member }) => action !== 'addMember' || !member?.ref || !outOfScope.has(member.ref),
+  );
+}
+
+/**
+ * Returns the entries with a conflict in place of each adoption that the sync will refuse. The values of the user are left out, and
+ * the memberships are only reported.
+ */
+function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+  const reasons = new Map(
+    verified.flatMap(({ ref, notAdopted, entries: own }) =>
+      notAdopted !== undefined && own.some((entry) => isChange(entry) && TAKES_OVER.has(entry.action))
+        ? [[ref, notAdopted] as const]
+        : [],
+    ),
+  );
+  if (reasons.size === 0) return entries;
+  return entries.flatMap((entry): PlanEntry[] => {
+    const { member } = entry;
+    const ref = member ? member.ref : entry.ref;
+    const reason = ref === null ? undefined : reasons.get(ref);
+    if (reason === undefined || !isChange(entry)) return [entry];
+    if (member) return [reportedAs(entry, WAITS_FOR_USER)];
+    if (!TAKES_OVER.has(entry.action)) return [];
+    return [{ ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } }];
+  });
 }

@@ -1,10 +1,11 @@
 // Makes the entries of a plan from the verified resources: their causes, what follows from them, and what is only reported.
 import type { Ref } from '../../directory/records.ts';
+import type { DoneChanges } from '../compare/done-changes.ts';
 import { attributeDrift, earliestDrift, type DriftFacts } from '../compare/attribution.ts';
 import { withNames } from '../compare/entry-names.ts';
 import { readValueWrites } from '../compare/last-writes.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
-import { DESTRUCTIVE, isDrift, type PlanEntry } from '../entry.ts';
+import { DESTRUCTIVE, isDrift, reportedAs, type PlanEntry } from '../entry.ts';
 import { inReadingOrder } from '../plan.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
@@ -19,10 +20,10 @@ import { withFollowers } from './followers.ts';
 import { deadLetterEntries, unmanagedEntries } from './reported-entries.ts';
 
 /** The verified resources, with what tells the causes of their differences. */
-interface Verified {
+export interface Judged {
   verified: VerifiedResource[];
   /** Changes that wait for a decision or were rejected, and that somebody has made at the platform. */
-  doneChanges: NonNullable<VerifiedResource['done']>[];
+  doneChanges: DoneChanges[];
   /** Dead letters with the time of their condition, Unix milliseconds. */
   deadLetters: ReadonlyMap<Ref, number>;
   /** Dead letters whose refused change somebody made at the platform (`deadLettersToEnd`). */
@@ -48,7 +49,7 @@ interface Verified {
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
-  { verified, doneChanges, deadLetters, equalDeadLetters, lastRestore, openRestore, deleted }: Verified,
+  { verified, doneChanges, deadLetters, equalDeadLetters, lastRestore, openRestore, deleted }: Judged,
   options: PlanOptions & { startedAt: number },
 ): Promise<PlanEntry[]> {
   const { scope } = scan;
@@ -116,7 +117,7 @@ function reportedWithoutProof(entries: PlanEntry[], users: UserScan, groups: Gro
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>
     DESTRUCTIVE.has(entry.action) && isDrift(entry) && entry.effect === 'apply'
-      ? { ...entry, effect: 'report', reason: `${entry.reason}; the platform's lists were incomplete` }
+      ? reportedAs(entry, "; the platform's lists were incomplete")
       : entry,
   );
 }

@@ -1,43 +1,46 @@
 // Gathers what a comparison found at a recognised tenant: all that its plan and its findings are made of.
 import type { Ref } from '../../directory/records.ts';
 import { withLostCause } from '../compare/attribution.ts';
-import type { DoneChanges } from '../compare/done-changes.ts';
 import { withTakenNames } from '../compare/namesake.ts';
 import { applyRefusals } from '../compare/refusals.ts';
-import type { VerifiedResource } from '../compare/verified.ts';
 import type { ValueLook } from '../compare/verify-values.ts';
 import type { PlanEntry } from '../entry.ts';
 import { planHandover } from '../handover/plan-handover.ts';
 import type { Plan } from '../plan.ts';
-import { ifOpen, readRestored, type Restored } from '../tenant/restored.ts';
+import { ifOpen, readRestored } from '../tenant/restored.ts';
 import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
+import { healedByUserList } from '../unwritten/held.ts';
 import { changedProtection } from '../unwritten/protection.ts';
-import { healedByUserList } from '../unwritten/user-list-back.ts';
 import { verifyRest, type ComparisonRun, type Lists, type PlanOptions } from './compare-all.ts';
-import { deadLettersToEnd, entriesOf } from './plan-entries.ts';
-import { exceptionsOfPlan } from './plan-exceptions.ts';
+import { deadLettersToEnd, entriesOf, type Judged } from './plan-entries.ts';
+import {
+  absentText,
+  countAbsentLeavers,
+  countDecidable,
+  doneText,
+  type DoneChanges,
+} from '../compare/done-changes.ts';
+import type { ReconcileScope } from '../scope.ts';
 
 /** The lists that a run compared, and what was found about their resources. */
-export interface PlanFacts {
+export interface PlanFacts extends Pick<Judged, 'verified' | 'doneChanges' | 'openRestore'> {
   run: ComparisonRun;
   lists: Lists;
   values: ValueLook;
-  verified: VerifiedResource[];
   entries: PlanEntry[];
   exceptions: Plan['exceptions'];
   handover: Plan['handover'];
-  /** The last restore, if it may still explain a difference. */
-  openRestore: Restored | undefined;
-  /** Held and rejected changes that somebody made at the platform. */
-  doneChanges: DoneChanges[];
   /**
    * Dead letters whose refused change somebody made at the platform, or that were refused because the tenant had no user list,
-   * which it has now (user-list-back.ts).
+   * which it has now (`healedByUserList`); the run marks them.
    */
   endedDeadLetters: Ref[];
   /** Groups that the settings leave out since their last sync. */
   leftOut: { ref: Ref; platformId: string }[];
-  /** As in `RunFindings`. */
+  /**
+   * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or whose
+   * next sync compares all members (`needsMemberReview`), and users whose protection changed since their last sync.
+   */
   toMark: Ref[];
 }
 
@@ -108,5 +111,42 @@ export async function gatherFacts(
     endedDeadLetters,
     leftOut,
     toMark,
+  };
+}
+
+/** Largest number of exceptions that a plan lists; it counts all of them. */
+const MOST_EXCEPTIONS = 1000;
+
+/**
+ * Returns the number of exceptions, and the oldest of them for display.
+ * @param done changes that the platform has already
+ * @param waiting by person, a text about what waits for the held deactivation
+ */
+export async function exceptionsOfPlan(
+  { outbox }: ReconcileScope,
+  done: readonly DoneChanges[],
+  waiting: ReadonlyMap<Ref, string>,
+): Promise<Plan['exceptions']> {
+  const { exceptions } = await outbox.backlog();
+  const items = exceptions.total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
+  const [counts, absent] = await Promise.all([
+    countDecidable(outbox, done),
+    countAbsentLeavers(outbox, done),
+  ]);
+  return {
+    // Syncs may add exceptions between the two reads.
+    total: Math.max(exceptions.total, items.length),
+    items: items.map((each) => {
+      // A target on hold is an exception without a resource.
+      const count = each.ref === null ? undefined : counts.get(each.ref);
+      const absentMembers = each.ref === null ? undefined : absent.get(each.ref);
+      const told = [
+        each.message,
+        count && doneText(count),
+        absentMembers && absentText(absentMembers),
+        each.ref === null ? undefined : waiting.get(each.ref),
+      ];
+      return { ...each, message: told.filter(Boolean).join('; ') };
+    }),
   };
 }

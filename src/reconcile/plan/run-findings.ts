@@ -12,10 +12,27 @@ import type { ValueLook } from '../compare/verify-values.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
+import type { ComparisonRun } from './compare-all.ts';
 import type { PlanFacts } from './plan-facts.ts';
 
+/** Whether the platform is the tenant of the links. */
+export interface TenantVerdict {
+  /** Reason to suspect another tenant; undefined: the tenant is recognised. */
+  tenantSuspicion: string | undefined;
+  /** Why another connection held the target when this run began, because of another tenant; undefined: none did. */
+  suspicionElsewhere: string | undefined;
+  /** Whether the address was new to the connection when the comparison began. */
+  hasMoved: boolean;
+  /** False: the address changed, and too few accounts could be read to recognise the tenant. */
+  isRecognised: boolean;
+}
+
 /** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores what the next run builds on. */
-export interface RunFindings {
+export interface RunFindings
+  extends
+    TenantVerdict,
+    Pick<ComparisonRun, 'mappedBy' | 'mapsAll' | 'rulesAgree'>,
+    Pick<PlanFacts, 'endedDeadLetters' | 'toMark'> {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups with equal members, with the platform's time of their last change. */
   groupsSeen: Map<Ref, string>;
@@ -26,10 +43,6 @@ export interface RunFindings {
    * rules, and no attribute is defined with another type.
    */
   mapped: boolean;
-  /** Whether all processes that run have these rules. */
-  rulesAgree: boolean;
-  /** Digest of the rules of the last run that mapped all users, as it was stored when this run began. */
-  mappedBy: string | undefined;
   /** Derived data was repaired, so the run repeats until no resource is left out. */
   isRepaired: boolean;
   /** Number of resources that were skipped, because a push or a sync changed them during every read. */
@@ -38,28 +51,11 @@ export interface RunFindings {
   definitions: ComparedDefinitions | undefined;
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
-  /** Dead letters without a difference, or that the user list heals (unwritten/user-list-back.ts); the run marks them. */
-  endedDeadLetters: Ref[];
-  /** Whether all users were mapped: the mapping rules changed, or the caller asked for it. */
-  mapsAll: boolean;
   /**
    * Users whose mapping fails or whose activation waits for a value, unless their last sync was refused under the present settings;
    * the run marks them.
    */
   unmapped: Ref[];
-  /**
-   * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or whose
-   * next sync compares all members (`needsMemberReview`), and users whose protection changed since their last sync.
-   */
-  toMark: Ref[];
-  /** Reason to suspect another tenant; undefined: the tenant is recognised. */
-  tenantSuspicion: string | undefined;
-  /** Why another connection held the target when this run began, because of another tenant; undefined: none did. */
-  suspicionElsewhere: string | undefined;
-  /** Whether the address was new to the connection when the comparison began. */
-  hasMoved: boolean;
-  /** False: the address changed, and too few accounts could be read to recognise the tenant. */
-  isRecognised: boolean;
   /** Returns whether the lists showed the linked account or group. */
   isShown: (ref: Ref, platformId: string) => boolean;
 }
@@ -88,12 +84,6 @@ function unmappedUsers(
  */
 const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
   definitions && { ...definitions, isWhole: failed === 0 };
-
-/** Whether the platform is the tenant of the links. */
-export type TenantVerdict = Pick<
-  RunFindings,
-  'tenantSuspicion' | 'suspicionElsewhere' | 'hasMoved' | 'isRecognised'
->;
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdict, 'suspicionElsewhere'> {

@@ -1,13 +1,15 @@
 // Reads for a run what waits for a person: changes that the guard holds (added to the plan), rejected changes, and dead letters
-// that were refused under earlier settings.
+// that may succeed now, under other settings or because the tenant has a user list again.
 import { deletionText } from '../../directory/outbox/condition-text.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
-import { removedUser, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
+import { removedUser, storedNameOf, unmanagedId } from '../../directory/member-names.ts';
 import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from '../entry.ts';
-import type { ReconcileScope } from '../scope.ts';
+import { isAboutUserList } from '../../sync/user/user-list.ts';
+import { asking } from '../compare/platform-reads.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { observedLinks } from './waiting-for-decision.ts';
 
 /**
@@ -77,13 +79,24 @@ export async function judgedUnderFormerSettings(
   );
 }
 
+/**
+ * Returns the users whose values were not written because the tenant had no user list, if it has one now: a proxy may have answered in
+ * place of the platform for a long time. Asks only if there are such users.
+ * @param blocked all dead letters of the target
+ */
+export async function healedByUserList(scan: ScanResult, blocked: readonly Ref[]): Promise<Ref[]> {
+  const { links, target } = scan.scope;
+  const refs = blocked.filter((ref) => ref.startsWith('User:'));
+  const found = await links.getMany(target.name, refs);
+  const waiting = refs.filter((_, index) => isAboutUserList(found[index]?.condition));
+  if (waiting.length === 0) return [];
+  const answer = await asking(scan, (signal) => target.client.accounts.firstPage({ signal }));
+  return Array.isArray(answer) ? waiting : [];
+}
+
 /** Returns the key that an entry and a held change have in common if they are the same change. */
 const changeKey = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
-
-/** Returns the name of a member as held changes store it. */
-const storedNameOf = ({ ref, platformId }: NonNullable<PlanEntry['member']>): string | undefined =>
-  ref ? parseRef(ref).id : platformId === null ? undefined : unmanagedName(platformId);
 
 /** Returns the entry of a held change. @param known links of its resource and member */
 function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: string): PlanEntry {

@@ -2,7 +2,7 @@
 // defines it with another type: the sync ends before the activation, and no group adds the user. Pure.
 import type { Ref } from '../../directory/records.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
-import { isChange, isDrift, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import { isChange, isDrift, NEWLY_LINKED, reportedAs, type PlanEntry } from '../entry.ts';
 
 /** End of the reason of an entry that waits for a value. */
 const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
@@ -54,8 +54,7 @@ export function reportUnmappable(
         after: { ...after, active: false },
         reason: `${reason}; activation ${WAITS_FOR_VALUE}`,
       };
-    const why = waitsForValue ? WAITS_FOR_VALUE : WAITS_FOR_LOST;
-    return { ...entry, effect: 'report', reason: `${reason}; ${why}` };
+    return reportedAs(entry, `; ${waitsForValue ? WAITS_FOR_VALUE : WAITS_FOR_LOST}`);
   });
   return judged.map((entry) => {
     const parts = entry.action === 'conflict' && entry.ref ? waiting.get(entry.ref) : undefined;

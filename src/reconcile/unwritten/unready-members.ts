@@ -1,7 +1,7 @@
 // Finds the additions to groups that the sync of the group leaves out, because the sync of the member comes first.
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
-import { isChange, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import { isChange, NEWLY_LINKED, reportedAs, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { REFS_AT_ONCE } from './waiting-for-decision.ts';
 
@@ -28,7 +28,6 @@ export async function withUnreadyMembersReported(
   return entries.map((entry) => {
     const member = addedIn(entry);
     if (member === undefined || !unready.has(parseRef(member).id)) return entry;
-    const reason = `${entry.reason}; waits for the sync of the member: scim-bridge sync ${member}`;
-    return { ...entry, effect: 'report', reason };
+    return reportedAs(entry, `; waits for the sync of the member: scim-bridge sync ${member}`);
   });
 }

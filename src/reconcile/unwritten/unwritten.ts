@@ -1,12 +1,12 @@
 // Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
 // person, or a pending membership or value that waits for a decision about the account or about another group. The plan only
 // reports them.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
-import { unmanagedName } from '../../directory/member-names.ts';
+import { storedNameOf } from '../../directory/member-names.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
-import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
+import { guardKindOf, isChange, needsMark, reportedAs, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/group-case.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { removal } from '../../sync/names/succession.ts';
@@ -224,10 +224,8 @@ async function keepsMember(
   const group = parseRef(ref);
   if (kind !== 'delete' || group.kind !== 'Group') return false;
   // A kept removal may also be that of a protected user, or of a leaver whose account stays open: these do not keep the group.
-  const kept = [...(await pendingMembers(group.id))].flatMap(([user, sign]) =>
-    sign === MEMBERSHIP_SIGN.keptRemoval ? [removal(group.id, user)] : [],
-  );
-  return (await guardStore.areRejected(kept)).includes(true);
+  const kept = withSign(await pendingMembers(group.id), MEMBERSHIP_SIGN.keptRemoval);
+  return (await guardStore.areRejected(kept.map((user) => removal(group.id, user)))).includes(true);
 }
 
 /**
@@ -242,13 +240,11 @@ export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[
     ),
   );
   return entries.map((entry) => {
-    const { action, ref, member, reason } = entry;
+    const { action, ref, member } = entry;
     if (!member || !isChange(entry)) return entry;
-    if (ref && conflicts.has(ref))
-      return { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_GROUP}` };
-    return action === 'addMember' && member.ref && conflicts.has(member.ref)
-      ? { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_USER}` }
-      : entry;
+    if (ref && conflicts.has(ref)) return reportedAs(entry, WAITS_FOR_GROUP);
+    const isOfConflict = action === 'addMember' && member.ref && conflicts.has(member.ref);
+    return isOfConflict ? reportedAs(entry, WAITS_FOR_USER) : entry;
   });
 }
 
@@ -269,8 +265,5 @@ export function toDestruction(entry: PlanEntry): Destruction | undefined {
   if (kind === 'clearAttributes')
     return attribute === undefined ? undefined : { kind, ref, subject: attribute };
   if (kind !== 'removeMembers') return { kind, ref };
-  const subject = member?.ref
-    ? parseRef(member.ref).id
-    : member?.platformId && unmanagedName(member.platformId);
-  return subject ? { kind, ref, subject } : undefined;
+  return member && { kind, ref, subject: storedNameOf(member) };
 }

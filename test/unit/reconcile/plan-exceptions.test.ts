@@ -1,5 +1,5 @@
 // Tests the exceptions of a plan while syncs add exceptions.
-import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-exceptions.ts';
+import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-facts.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 
 test('a plan whose exceptions grow between count and list has the larger number as total', async () => {
