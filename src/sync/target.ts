@@ -7,11 +7,11 @@ import { connectPlatform, type PlatformCall, type PlatformClient } from '../plat
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { createSlots } from '../support/slots.ts';
 import { createAdministrators, type Administrators } from './user/administrators.ts';
 import { createCatalogue, type Catalogue } from './mapping/catalogue.ts';
 import {
   createAnswering,
-  createCallSlots,
   createConcurrency,
   createTargetWork,
   type Answering,
@@ -128,7 +128,7 @@ export function createTarget(
     { least: settings.minConcurrency, start: settings.concurrency, most: settings.maxConcurrency },
     clock,
   );
-  const slots = createCallSlots(concurrency.limit);
+  const slots = createSlots(concurrency.limit);
   const work = createTargetWork({ clock }, { queued: () => slots.waiting(), limit: concurrency.limit });
   /** Whether the last call had to wait for the rate limit. */
   let isRateBound = false;

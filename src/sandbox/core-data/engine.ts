@@ -1,9 +1,9 @@
 // Runs DuckDB in memory. Queries have limits, and cannot access files, load extensions or change settings.
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
+import { createSlots } from '../../support/slots.ts';
 import { SandboxProblem } from '../problem.ts';
 import { toCell, toColumnType, toNativeCell } from './cells.ts';
 import type { Cell, Column } from './documents.ts';
-import { createSlots } from './slots.ts';
 import type { Statement } from './statement.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool, so that other work gets a thread. */
@@ -130,7 +130,7 @@ async function runBounded(
 
 /** Creates the engine; DuckDB starts at the first query, so that a sandbox without queries does not load it. */
 export function createEngine(): Engine {
-  const slots = createSlots(PARALLEL);
+  const slots = createSlots(() => PARALLEL);
   let opening: Promise<DuckDBInstance> | undefined;
   let isStopped = false;
 

@@ -1,5 +1,5 @@
 // Tests how many calls run at once, and in which order they start.
-import { createCallSlots } from '../../../src/sync/calls/target-calls.ts';
+import { createSlots } from '../../../src/support/slots.ts';
 
 /** Work that ends when the test says so. */
 function createWork() {
@@ -20,7 +20,7 @@ function createWork() {
 
 test('calls wait for a slot and start in order', async () => {
   const work = createWork();
-  const slots = createCallSlots(() => 2);
+  const slots = createSlots(() => 2);
   const all = ['a', 'b', 'c', 'd'].map((name) => slots.run(work.of(name)));
   expect(work.begun).toEqual(['a', 'b']);
   expect(slots.waiting()).toBe(2);
@@ -35,7 +35,7 @@ test('calls wait for a slot and start in order', async () => {
 
 test('an urgent call starts although all slots are taken, and a waiting call starts only after both running ones have ended', async () => {
   const work = createWork();
-  const slots = createCallSlots(() => 1);
+  const slots = createSlots(() => 1);
   void slots.run(work.of('a'));
   void slots.run(work.of('b'));
   void slots.run(work.of('urgent'), true);
@@ -49,7 +49,7 @@ test('an urgent call starts although all slots are taken, and a waiting call sta
 test('failed work frees its slot, and a higher limit starts waiting work', async () => {
   let limit = 1;
   const work = createWork();
-  const slots = createCallSlots(() => limit);
+  const slots = createSlots(() => limit);
   await expect(slots.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   void slots.run(work.of('a'));
   void slots.run(work.of('b'));
