@@ -44,19 +44,21 @@ function distinctSql(measure: Measure, column: string, key: string): string {
   return `list_${measure.aggType}(list_transform(${once}, one -> one.v))`;
 }
 
-/**
- * Returns the SQL of a measure: the value of one row for an ungrouped query, else its aggregate. The joins may repeat rows
- * of every cube except the first, which reaches the others. An `aggregate` of the model is used as it is: for a measure of
- * a view it counts each key once, for a calculated measure of a joined cube it counts repeated rows too.
- */
+/** Returns the value that one row contributes to a measure. */
+function rowSql(measure: Measure, column: string): string {
+  const value = measure.single?.(column) ?? column;
+  // One row has at most one distinct value.
+  return measure.aggType === 'countDistinct' ? `CASE WHEN ${value} IS NOT NULL THEN 1 END` : value;
+}
+
+/** Returns the SQL of a measure: the value of one row for an ungrouped query, else its aggregate. */
 function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: FoundMember<Measure>): string {
   const column = quoteName(name);
-  // The value that one row contributes.
-  const single = member.single?.(column) ?? column;
-  // One row has at most one distinct value.
-  if (isUngrouped)
-    return member.aggType === 'countDistinct' ? `CASE WHEN ${single} IS NOT NULL THEN 1 END` : single;
-  if (cube === cubes[0] || member.aggregate) return aggregateSql(member, column);
+  if (isUngrouped) return rowSql(member, column);
+  // The joins may repeat rows of every cube except the first, which reaches the others.
+  const isRepeated = cube !== cubes[0];
+  // An aggregate of the model is used as it is: that of a view counts each key once, a calculated one also repeated rows.
+  if (!isRepeated || member.aggregate) return aggregateSql(member, column);
   return distinctSql(member, column, quoteName(`${cube.name}.${KEY_COLUMN}`));
 }
 
