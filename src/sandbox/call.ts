@@ -52,6 +52,10 @@ export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
 
+/** Returns the faults, which are decided before the authentication (application.ts). */
+export const injectedFaultOf = (response: Response): InjectedFault =>
+  visitOf(response).fault as InjectedFault;
+
 /** Returns the caller, whom the middleware of the family authenticates before its routes (application.ts). */
 export function callerOf(response: Response): Caller {
   const { caller } = visitOf(response);
@@ -74,14 +78,23 @@ export function sendReply(response: Response, reply: HandlerReply): void {
   response.end(text);
 }
 
-/**
- * Converts a handler to Express middleware: builds the call, runs the handler, sends the answer or loses it as
- * a fault says.
- */
+/** Sends the answer, or loses it as the injected fault of the request says. */
+export async function sendOrLose(
+  request: Request,
+  response: Response,
+  reply: HandlerReply | StreamedReply,
+): Promise<void> {
+  const { loss } = injectedFaultOf(response);
+  if ('lines' in reply) await sendStream(request, response, reply, loss);
+  else if (loss) await loseAnswer(request, loss);
+  else sendReply(response, reply);
+}
+
+/** Converts a handler to Express middleware: builds the call, runs the handler, sends or loses the answer. */
 export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandler {
   return async (request, response) => {
     const caller = callerOf(response);
-    const fault = visitOf(response).fault as InjectedFault; // decided before the authentication
+    const fault = injectedFaultOf(response);
     const current = currentStateOf(runtime);
     // Only reads may be stale.
     const cutoffMs = fault.staleMs > 0 && request.method === 'GET' ? current.nowMs - fault.staleMs : null;
@@ -95,9 +108,7 @@ export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandle
       platformUrl: runtime.platformUrl,
       dataApiUrl: `${runtime.platformUrl}${runtime.dataPath}`,
     });
-    if ('lines' in reply) await sendStream(request, response, reply, fault.loss);
-    else if (fault.loss) await loseAnswer(request, fault.loss);
-    else sendReply(response, reply);
+    await sendOrLose(request, response, reply);
   };
 }
 

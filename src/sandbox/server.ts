@@ -23,7 +23,7 @@ import { createScimFamily } from './scim/family.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { plantSeed } from './seed.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { createSpecificationRoutes } from './spec/document.ts';
+import { specificationRoute } from './spec/document.ts';
 import { createState, type State } from './state.ts';
 import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 
@@ -74,9 +74,7 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 /** Returns the families. SCIM and chat come before the platform, whose `/api` matches their paths too. */
 function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFamily[] {
   const scim = createScimFamily(runtime);
-  const platform: ApiFamily = createPlatformFamily(runtime, [
-    createSpecificationRoutes(runtime, () => [scim, platform]),
-  ]);
+  const platform: ApiFamily = createPlatformFamily(runtime, [specificationRoute(() => [scim, platform])]);
   return [scim, createChatFamily(runtime, options), platform, createCoreDataFamily(runtime)];
 }
 

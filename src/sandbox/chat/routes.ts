@@ -1,10 +1,9 @@
 // Routes the two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { bodyOrEmpty, sendReply, visitOf, type HandlerReply } from '../call.ts';
+import { bodyOrEmpty, injectedFaultOf, sendOrLose, type HandlerReply } from '../call.ts';
 import type { MountedRouter } from '../family.ts';
-import type { InjectedFault, Loss } from '../faults.ts';
+import type { Loss } from '../faults.ts';
 import { requireText, type SandboxJsonObject } from '../json.ts';
-import { loseAnswer } from '../loss.ts';
 import { SandboxProblem } from '../problem.ts';
 import { CHAT_BUSY } from '../settings.ts';
 import type { CurrentState } from '../state.ts';
@@ -123,12 +122,6 @@ async function sendLines(
   }
 }
 
-function faultOf(response: Response): InjectedFault {
-  const { fault } = visitOf(response);
-  if (!fault) throw new Error('Chat was mounted without the checks of its family');
-  return fault;
-}
-
 function streamChat(deps: ChatDeps): RequestHandler {
   return async (request, response) => {
     const caller = deps.callerOf(request);
@@ -140,7 +133,7 @@ function streamChat(deps: ChatDeps): RequestHandler {
     requireBranch(caller, body.activeBranchName);
     const session = openChatSession(current, caller, settings);
     const answer = converse(deps, { current, caller, session, body });
-    await sendLines(request, response, answer, faultOf(response).loss);
+    await sendLines(request, response, answer, injectedFaultOf(response).loss);
   };
 }
 
@@ -162,21 +155,14 @@ function abort(deps: ChatDeps, request: Request): HandlerReply {
   return { status: 204 };
 }
 
-function abortChat(deps: ChatDeps): RequestHandler {
-  return async (request, response) => {
-    const reply = abort(deps, request);
-    const { loss } = faultOf(response);
-    if (loss) await loseAnswer(request, loss);
-    else sendReply(response, reply);
-  };
-}
-
 /** Builds the routes of both calls, each under the addresses of agents and of deployments, below `/api/v1/public`. */
 export function createChatRoutes(deps: ChatDeps, mount: string): MountedRouter {
   const router = Router({ caseSensitive: true });
   for (const form of ['/:accountName/agents/:agentId', '/:accountName/deployments/:deploymentId']) {
     router.post(`${form}/chat/stream-chat-state`, streamChat(deps));
-    router.post(`${form}/chat/abort`, abortChat(deps));
+    router.post(`${form}/chat/abort`, (request, response) =>
+      sendOrLose(request, response, abort(deps, request)),
+    );
   }
   return { mount, router };
 }

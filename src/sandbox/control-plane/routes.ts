@@ -1,10 +1,9 @@
 // Routes the control plane, and the resources for which the specification defines a path but no fields (contract 10).
-import { Router } from 'express';
 import { requireAdmin } from '../auth.ts';
-import { answer, type Call, type Handler, type HandlerReply } from '../call.ts';
-import type { MountedRouter } from '../family.ts';
+import type { Call, Handler, HandlerReply } from '../call.ts';
 import { hideSecrets } from '../masking.ts';
 import { SandboxProblem } from '../problem.ts';
+import type { Route } from '../routes.ts';
 import type { SandboxRuntime } from '../runtime.ts';
 import { exportAuditLog } from './audit-export.ts';
 import { listBranches, setStagingEnvironment } from './branches.ts';
@@ -17,8 +16,6 @@ import { createMetaToken, listEnvironments } from './environments.ts';
 import { accessibleDeployment } from './reach.ts';
 import { listRegions, putTenantSettings, readAppConfig, readTenantSettings } from './tenant.ts';
 import { listVersions } from './versions.ts';
-
-type Route = readonly [method: 'get' | 'post' | 'put' | 'delete', path: string, handler: Handler];
 
 /** Answers 404 unless the plan has `hosted` (ASSUMED-108). */
 const hosted =
@@ -95,7 +92,8 @@ const BY_PATH: readonly Route[] = [
   ['post', '/usage-analytics/token', usageToken],
 ];
 
-const BUILD: readonly Route[] = [
+/** Routes below `/build/api/v1`. */
+export const BUILD_ROUTES: readonly Route[] = [
   ['post', '/deployments', hosted(postDeployment)],
   ['get', '/deployments/:deploymentId/branches', hosted(listBranches)],
   ['put', '/deployments/:deploymentId/branches/staging-environment', hosted(setStagingEnvironment)],
@@ -103,20 +101,10 @@ const BUILD: readonly Route[] = [
   ['post', '/deployments/:deploymentId/github/connect', admin(createIn('github-connections'))],
 ];
 
-function createRouter(runtime: SandboxRuntime, routes: readonly Route[]): Router {
-  const router = Router({ caseSensitive: true });
-  for (const [method, path, handler] of routes) router[method](path, answer(runtime, handler));
-  return router;
-}
-
-/** Builds the routes of contract 4.1 to 4.6 and 10. */
-export function createControlPlaneRoutes(runtime: SandboxRuntime): MountedRouter[] {
-  const tenant: readonly Route[] = [
-    ['get', '/tenant/settings', readTenantSettings],
-    ['put', '/tenant/settings', putTenantSettings(runtime)],
-  ];
-  return [
-    { mount: '/api/v1', router: createRouter(runtime, [...CONTROL_PLANE, ...BY_PATH, ...tenant]) },
-    { mount: '/build/api/v1', router: createRouter(runtime, BUILD) },
-  ];
-}
+/** Returns the routes of contract 4.1 to 4.6 and 10. */
+export const controlPlaneRoutes = (runtime: SandboxRuntime): Route[] => [
+  ...CONTROL_PLANE,
+  ...BY_PATH,
+  ['get', '/tenant/settings', readTenantSettings],
+  ['put', '/tenant/settings', putTenantSettings(runtime)],
+];

@@ -1,13 +1,11 @@
 // Builds the Core Data family: queries and metadata under the data API's base path, with tokens of the
 // deployment (contract 1.1, 5).
 import { Router, type Request, type RequestHandler } from 'express';
-import { sendReply, visitOf, type HandlerReply } from '../call.ts';
+import { sendOrLose, type HandlerReply } from '../call.ts';
 import type { SandboxJsonObject } from '../json.ts';
 import { isActive } from '../control-plane/environments.ts';
 import type { ApiFamily } from '../family.ts';
-import { loseAnswer } from '../loss.ts';
 import { SandboxProblem } from '../problem.ts';
-import { sendStream, type StreamedReply } from '../stream.ts';
 import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import type { QueryAccess } from './core-data.ts';
 import { listDataSources, listEntities, showEntity } from './entities.ts';
@@ -67,22 +65,13 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     return session;
   }
 
-  async function finish(request: Request, reply: HandlerReply | StreamedReply): Promise<void> {
-    const response = request.res;
-    if (!response) return;
-    const { fault } = visitOf(response);
-    if ('lines' in reply) await sendStream(request, response, reply, fault?.loss);
-    else if (fault?.loss) await loseAnswer(request, fault.loss);
-    else sendReply(response, reply);
-  }
-
   /** Returns a handler for tokens with the scope. */
   function withScope(scope: ApiScope, answer: Answer): RequestHandler {
-    return async (request) => {
+    return async (request, response) => {
       const session = sessionOf(request);
       requireScope(session, scope);
       const branchName = branchOf(runtime, session, request);
-      await finish(request, { status: 200, body: await answer(session, request, branchName) });
+      await sendOrLose(request, response, { status: 200, body: await answer(session, request, branchName) });
     };
   }
 
@@ -115,7 +104,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     const query = { ...sqlQueryIn(request.body), signal: disconnected.signal };
     const parts = runtime.coreData.sql(deployment, branchName, context, query);
     const refreshedAt = new Date(runtime.clock.now()).toISOString();
-    await finish(request, {
+    await sendOrLose(request, response, {
       status: 200,
       headers: STREAM_HEADERS,
       lines: toLines(parts, refreshedAt, requestIdOf(request)),
@@ -124,21 +113,19 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
 
   function createRoutes(mount: string) {
     const router = Router({ caseSensitive: true, mergeParams: true });
-    for (const path of ['/v1/load', '/v1/subscribe']) {
-      router.get(path, withScope('data', answerLoad));
-      router.post(path, withScope('data', answerLoad));
-    }
-    router.get('/v1/sql', withScope('sql', describing(showSql)));
-    router.post('/v1/sql', withScope('sql', describing(showSql)));
-    router.get('/v1/dry-run', withScope('data', describing(dryRun)));
-    router.post('/v1/dry-run', withScope('data', describing(dryRun)));
-    router.post('/v1/cubesql', answerSql);
     const answerMeta = withScope('meta', ({ deployment, context }, request) =>
       runtime.coreData.meta(deployment, context, request.query['onlyViews'] === 'true'),
     );
-    router.get('/v1/meta', answerMeta);
-    // Cube's client library uses POST too when it is configured so.
-    router.post('/v1/meta', answerMeta);
+    // Cube's client library may be configured to use POST for each of these.
+    const byGetOrPost: [path: string, handler: RequestHandler][] = [
+      ['/v1/load', withScope('data', answerLoad)],
+      ['/v1/subscribe', withScope('data', answerLoad)],
+      ['/v1/sql', withScope('sql', describing(showSql))],
+      ['/v1/dry-run', withScope('data', describing(dryRun))],
+      ['/v1/meta', answerMeta],
+    ];
+    for (const [path, handler] of byGetOrPost) router.get(path, handler).post(path, handler);
+    router.post('/v1/cubesql', answerSql);
     router.get(
       '/v1/data-sources',
       withScope('meta', ({ deployment }) => listDataSources(runtime.coreData.modelOf(deployment))),

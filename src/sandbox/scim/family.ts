@@ -1,9 +1,10 @@
 // Builds the SCIM family `/api/scim/v2`: authorisation, and errors in the form of RFC 7644 §3.12.
-import { Router, type Request } from 'express';
+import type { Request } from 'express';
 import { authenticate, requireAdmin, type Caller } from '../auth.ts';
-import { answer, type Handler, type HandlerReply } from '../call.ts';
+import type { HandlerReply } from '../call.ts';
 import type { ApiFamily } from '../family.ts';
 import { SandboxProblem } from '../problem.ts';
+import { createRoutes, type Route } from '../routes.ts';
 import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import { readDiscovery, readResourceTypes, readSchemas } from './discovery.ts';
 import {
@@ -43,35 +44,32 @@ function enter(runtime: SandboxRuntime, request: Request): Caller {
   return caller;
 }
 
-function createRouter(runtime: SandboxRuntime): Router {
-  const router = Router({ caseSensitive: true });
-  const at = (handler: Handler) => answer(runtime, handler);
-  router.get('/Users', at(listUsers));
-  router.post('/Users', at(createScimUser));
-  router.get('/Users/:id', at(readScimUser));
-  router.put('/Users/:id', at(replaceUser));
-  router.patch('/Users/:id', at(patchUser));
-  router.delete('/Users/:id', at(deleteUser));
-  router.get('/Groups', at(listGroups));
-  router.post('/Groups', at(createGroupResource));
-  router.get('/Groups/:id', at(readScimGroup));
-  router.put('/Groups/:id', at(replaceGroup));
-  router.patch('/Groups/:id', at(patchGroup));
-  router.delete('/Groups/:id', at(deleteGroup));
-  router.get('/ServiceProviderConfig', at(readDiscovery));
-  router.get('/ResourceTypes', at(readResourceTypes));
-  router.get('/ResourceTypes/:id', at(readResourceTypes));
-  router.get('/Schemas', at(readSchemas));
-  router.get('/Schemas/:id', at(readSchemas));
-  return router;
-}
+const ROUTES: readonly Route[] = [
+  ['get', '/Users', listUsers],
+  ['post', '/Users', createScimUser],
+  ['get', '/Users/:id', readScimUser],
+  ['put', '/Users/:id', replaceUser],
+  ['patch', '/Users/:id', patchUser],
+  ['delete', '/Users/:id', deleteUser],
+  ['get', '/Groups', listGroups],
+  ['post', '/Groups', createGroupResource],
+  ['get', '/Groups/:id', readScimGroup],
+  ['put', '/Groups/:id', replaceGroup],
+  ['patch', '/Groups/:id', patchGroup],
+  ['delete', '/Groups/:id', deleteGroup],
+  ['get', '/ServiceProviderConfig', readDiscovery],
+  ['get', '/ResourceTypes', readResourceTypes],
+  ['get', '/ResourceTypes/:id', readResourceTypes],
+  ['get', '/Schemas', readSchemas],
+  ['get', '/Schemas/:id', readSchemas],
+];
 
 /** Builds the family (contract 2). Answers are `application/scim+json` when the client accepts it, else JSON. */
 export function createScimFamily(runtime: SandboxRuntime): ApiFamily {
   const mount = '/api/scim/v2';
   return {
     mounts: [mount],
-    routers: [{ mount, router: createRouter(runtime) }],
+    routers: [createRoutes(runtime, mount, ROUTES)],
     authenticate: (request) => enter(runtime, request),
     render,
     mediaType: (request) =>

@@ -1,9 +1,7 @@
 // Serves `GET /api/v1/spec`: the OpenAPI document of the Platform and SCIM paths, for every authenticated caller
 // (contract 4.9, ASSUMED-77).
-import { Router } from 'express';
-import { answer } from '../call.ts';
-import type { ApiFamily, MountedRouter } from '../family.ts';
-import type { SandboxRuntime } from '../runtime.ts';
+import type { ApiFamily } from '../family.ts';
+import type { Route } from '../routes.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
 import { OPERATIONS, type OperationText } from './operations.ts';
@@ -149,18 +147,9 @@ function servedOperations(families: readonly ApiFamily[]): ServedOperation[] {
     );
 }
 
-/** Builds the route. `families` is called at each request, because this route belongs to one of them. */
-export function createSpecificationRoutes(
-  runtime: SandboxRuntime,
-  families: () => readonly ApiFamily[],
-): MountedRouter {
-  const router = Router({ caseSensitive: true });
-  router.get(
-    '/spec',
-    answer(runtime, (call) => ({
-      status: 200,
-      body: toDocument(servedOperations(families()), call.platformUrl),
-    })),
-  );
-  return { mount: '/api/v1', router };
-}
+/** Returns the route. `families` is called at each request, because this route belongs to one of them. */
+export const specificationRoute = (families: () => readonly ApiFamily[]): Route => [
+  'get',
+  '/spec',
+  ({ platformUrl }) => ({ status: 200, body: toDocument(servedOperations(families()), platformUrl) }),
+];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { textOrNull, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { CurrentState } from '../state.ts';
-import type { ReadDashboards } from './dashboards.ts';
+import { checkedDashboards } from './dashboards.ts';
 import { readInteger, readName, readObject, requireFolder, UNTITLED } from './inputs.ts';
 import type { FolderRecord, ItemRecord, ReportRecord, WorkbookRecord } from './records.ts';
 import { subFoldersOf } from './tree.ts';
@@ -69,14 +69,14 @@ export function addFolder(
 }
 
 /** Returns the checked properties of a new workbook; throws 400. */
-export function readNewWorkbook(source: SandboxJsonObject, readDashboards: ReadDashboards) {
+export function readNewWorkbook(source: SandboxJsonObject) {
   return {
     name: readName(source) ?? UNTITLED,
     folderId: readInteger(source, 'folderId'),
     slug: textOrNull(source, 'slug'),
     meta: readObject(source, 'meta') ?? {},
     calculatedFields: readObject(source, 'calculatedFields') ?? {},
-    ...readDashboards(source),
+    ...checkedDashboards(source),
   };
 }
 

@@ -12,7 +12,6 @@ import {
   readNewWorkbook,
   type Placing,
 } from './create.ts';
-import { createDashboardReader } from './dashboards.ts';
 import { ACTION_KINDS, ITEM_TYPES, type Grant } from './records.ts';
 import { showGrant, showItem } from './state-view.ts';
 
@@ -39,11 +38,7 @@ export const makeFolder: MakeFixture = (current, source) => {
 };
 
 export const makeWorkbook: MakeFixture = (current, source) => {
-  const workbook = addWorkbook(
-    current,
-    placingOf(current, source),
-    readNewWorkbook(source, createDashboardReader()),
-  );
+  const workbook = addWorkbook(current, placingOf(current, source), readNewWorkbook(source));
   return { ...source, ...showItem(current, workbook) };
 };
 

@@ -1,9 +1,5 @@
 // Routes folders, workbooks, reports, the feed and the move (contract 4.7, 10).
-import { Router } from 'express';
-import { answer, type Handler } from '../call.ts';
-import type { MountedRouter } from '../family.ts';
-import type { SandboxRuntime } from '../runtime.ts';
-import { createDashboardReader } from './dashboards.ts';
+import type { Route } from '../routes.ts';
 import { listWorkspace } from './feed.ts';
 import { createFolder, deleteFolder, listAncestors, listFolders, updateFolder } from './folders.ts';
 import { moveItem } from './move.ts';
@@ -16,28 +12,25 @@ import {
   updateEmbedAccess,
 } from './workbooks.ts';
 
-/** Builds the routes; the deployment check of the family runs before them. */
-export function createWorkspaceRoutes(runtime: SandboxRuntime): MountedRouter {
-  const router = Router({ caseSensitive: true });
-  const at = (handler: Handler) => answer(runtime, handler);
-  const base = '/deployments/:deploymentId';
+const BASE = '/deployments/:deploymentId';
 
-  router.get(`${base}/folders`, at(listFolders));
-  router.post(`${base}/folders`, at(createFolder));
-  router.put(`${base}/folders/:folderId`, at(updateFolder));
-  router.delete(`${base}/folders/:folderId`, at(deleteFolder));
-  router.get(`${base}/folders/:folderId/ancestors`, at(listAncestors));
+/** The deployment check of the family runs before these routes. */
+export const WORKSPACE_ROUTES: readonly Route[] = [
+  ['get', `${BASE}/folders`, listFolders],
+  ['post', `${BASE}/folders`, createFolder],
+  ['put', `${BASE}/folders/:folderId`, updateFolder],
+  ['delete', `${BASE}/folders/:folderId`, deleteFolder],
+  ['get', `${BASE}/folders/:folderId/ancestors`, listAncestors],
 
-  router.get(`${base}/workbooks`, at(listWorkbooks));
-  router.post(`${base}/workbooks`, at(createWorkbook(createDashboardReader())));
-  router.get(`${base}/workbooks/:workbookId`, at(readWorkbook));
-  router.get(`${base}/workbooks/:workbookId/embed-access`, at(readEmbedAccess));
-  router.put(`${base}/workbooks/:workbookId/embed-access`, at(updateEmbedAccess));
+  ['get', `${BASE}/workbooks`, listWorkbooks],
+  ['post', `${BASE}/workbooks`, createWorkbook],
+  ['get', `${BASE}/workbooks/:workbookId`, readWorkbook],
+  ['get', `${BASE}/workbooks/:workbookId/embed-access`, readEmbedAccess],
+  ['put', `${BASE}/workbooks/:workbookId/embed-access`, updateEmbedAccess],
 
-  router.get(`${base}/reports`, at(listReports));
-  router.post(`${base}/reports`, at(createReport));
+  ['get', `${BASE}/reports`, listReports],
+  ['post', `${BASE}/reports`, createReport],
 
-  router.get(`${base}/workspace`, at(listWorkspace));
-  router.post(`${base}/workspace/move`, at(moveItem));
-  return { mount: '/api/v1', router };
-}
+  ['get', `${BASE}/workspace`, listWorkspace],
+  ['post', `${BASE}/workspace/move`, moveItem],
+];

@@ -1,8 +1,6 @@
 // Creates the workspace of the seed `small`: items of a sales and an operations team (docs/sandbox.md).
-import type { SandboxJsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
-import { createDashboardReader } from './dashboards.ts';
 import { addFolder, addReport, addWorkbook, readNewReport, readNewWorkbook, type Placing } from './create.ts';
 
 const CONFIG = {
@@ -61,8 +59,6 @@ function publishedDashboard(workbookId: number, reportId: number, ownerId: numbe
   };
 }
 
-const workbookOf = (source: SandboxJsonObject) => readNewWorkbook(source, createDashboardReader());
-
 /** Creates the folder Sales with its content. @returns the id of the folder */
 function addSales(current: CurrentState, placing: Placing): number {
   const folder = (name: string, parentId: number | null): number =>
@@ -74,9 +70,9 @@ function addSales(current: CurrentState, placing: Placing): number {
   const workbook = addWorkbook(
     current,
     placing,
-    workbookOf({ name: 'Revenue', folderId: sales, slug: 'revenue' }),
+    readNewWorkbook({ name: 'Revenue', folderId: sales, slug: 'revenue' }),
   );
-  addWorkbook(current, placing, workbookOf({ name: 'Campaigns' }));
+  addWorkbook(current, placing, readNewWorkbook({ name: 'Campaigns' }));
   const report = addReport(
     current,
     placing,
@@ -98,6 +94,6 @@ export function plantWorkspace(current: CurrentState, owner: UserRecord, reader:
   const sales = addSales(current, { deploymentId: '1', ownerId: owner.id });
   const placing = { deploymentId: '2', ownerId: owner.id };
   const ops = addFolder(current, placing, { name: 'Operations', parentId: null, position: null });
-  addWorkbook(current, placing, workbookOf({ name: 'Incidents', folderId: ops.id }));
+  addWorkbook(current, placing, readNewWorkbook({ name: 'Incidents', folderId: ops.id }));
   grants.put({ id: grants.nextId(), userId: reader.id, type: 'FOLDER', itemId: sales, action: 'read' });
 }

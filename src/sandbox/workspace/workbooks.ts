@@ -1,8 +1,7 @@
 // Handles workbooks of a deployment and access to their embedded dashboard (contract 4.7, 10).
-import { bodyOf, pathNumber, pathText, type Call, type Handler, type HandlerReply } from '../call.ts';
+import { bodyOf, pathNumber, pathText, type Call, type HandlerReply } from '../call.ts';
 import { optionalBoolean, optionalTexts } from '../json.ts';
 import { addWorkbook, readNewWorkbook, requireWorkbook } from './create.ts';
-import type { ReadDashboards } from './dashboards.ts';
 import { requireFolder } from './inputs.ts';
 import { itemsOfKind, listReply, queryId, visibleTo } from './lists.ts';
 import type { WorkspaceAction, EmbedAccess, WorkbookRecord } from './records.ts';
@@ -18,17 +17,15 @@ export function listWorkbooks(call: Call): HandlerReply {
 }
 
 /** Handles `POST`: 200 WorkspaceItem; 400, 403 without edit right on the folder, 404 unknown folder. */
-export function createWorkbook(readDashboards: ReadDashboards): Handler {
-  return (call) => {
-    // The body is optional (contract 4.7).
-    const body = call.request.body === undefined ? {} : bodyOf(call);
-    const input = readNewWorkbook(body, readDashboards);
-    const deploymentId = pathText(call, 'deploymentId');
-    const folder = requireFolder(call.state, deploymentId, input.folderId);
-    if (folder) requireRight(call.state, call.caller, 'edit', folder);
-    const workbook = addWorkbook(call, { deploymentId, ownerId: call.caller.user.id }, input);
-    return { status: 200, body: toItem(call.state, workbook) };
-  };
+export function createWorkbook(call: Call): HandlerReply {
+  // The body is optional (contract 4.7).
+  const body = call.request.body === undefined ? {} : bodyOf(call);
+  const input = readNewWorkbook(body);
+  const deploymentId = pathText(call, 'deploymentId');
+  const folder = requireFolder(call.state, deploymentId, input.folderId);
+  if (folder) requireRight(call.state, call.caller, 'edit', folder);
+  const workbook = addWorkbook(call, { deploymentId, ownerId: call.caller.user.id }, input);
+  return { status: 200, body: toItem(call.state, workbook) };
 }
 
 function workbookOfPath(call: Call, action: WorkspaceAction): WorkbookRecord {
