@@ -21,3 +21,12 @@ export function requireOwner(current: CurrentState, source: SandboxJsonObject, n
   if (!user) throw new SandboxProblem(400, `${name}: no such user: ${String(named)}`);
   return user;
 }
+
+/** Returns a time in Unix milliseconds, which may be sent as text too; null when the property is absent. @throws 400 */
+export function readTime(source: SandboxJsonObject, name: string): number | null {
+  const value = own(source, name) ?? null;
+  if (value === null) return null;
+  const ms = typeof value === 'number' || typeof value === 'string' ? new Date(value).getTime() : Number.NaN;
+  if (Number.isNaN(ms)) throw new SandboxProblem(400, `${name} must be a date`);
+  return ms;
+}

@@ -12,7 +12,7 @@ import {
 } from './json.ts';
 import { makeAuditEvent, makeDeployment, makeRelease } from './control-plane/fixtures.ts';
 import { SandboxProblem } from './problem.ts';
-import { requireOwner, type MakeFixture } from './fixture.ts';
+import { readTime, requireOwner, type MakeFixture } from './fixture.ts';
 import type { Credential, UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import type { CurrentState } from './state.ts';
@@ -37,15 +37,6 @@ function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJson
     ...(named ? { roles: new Set(named.filter((name) => name !== 'Admin')) } : {}),
   });
   return { ...source, id: user.id, userName: user.userName, email: user.email, isAdmin };
-}
-
-/** Returns the time of `expiresAt` in Unix milliseconds; null = no expiry. @throws 400 */
-function expiryOf(source: SandboxJsonObject): number | null {
-  const value = own(source, 'expiresAt') ?? null;
-  if (value === null) return null;
-  const ms = typeof value === 'number' || typeof value === 'string' ? new Date(value).getTime() : Number.NaN;
-  if (Number.isNaN(ms)) throw new SandboxProblem(400, 'expiresAt must be a date');
-  return ms;
 }
 
 /** A user gets an access token by logging in, so the login event is recorded (contract 4.6). */
@@ -78,7 +69,7 @@ function makeCredential(kind: Credential['kind']): MakeFixture {
       secret,
       ownerId: owner.id,
       deployments: scope,
-      expiresAtMs: expiryOf(source),
+      expiresAtMs: readTime(source, 'expiresAt'),
     });
     if (kind === 'oauthToken') noteLogin(current, owner);
     return { ...source, name, owner: owner.userName, [kind === 'apiKey' ? 'key' : 'token']: secret };

@@ -1,4 +1,5 @@
 // Builds the ready line: addresses and credentials of a started sandbox as JSON (docs/sandbox.md).
+import type { DeploymentRecord } from './records.ts';
 import type { CurrentState } from './state.ts';
 
 interface Person {
@@ -18,15 +19,10 @@ export interface ReadyLine {
     /** API keys by name. */
     readonly apiKeys: Readonly<Record<string, string>>;
     readonly oauthToken: string;
-    readonly deployments: readonly {
-      readonly id: string;
-      readonly name: string;
-      readonly apiSecret: string;
-      /** Ids of the chat agents. */
-      readonly agents: readonly string[];
-      /** Whether chat accepts tokens of this deployment. */
-      readonly tokenAuthentication: boolean;
-    }[];
+    readonly deployments: readonly Pick<
+      DeploymentRecord,
+      'id' | 'name' | 'apiSecret' | 'agents' | 'tokenAuthentication'
+    >[];
     readonly users: { readonly admin: Person; readonly viewer: Person };
   };
 }

@@ -31,10 +31,7 @@ export interface Run {
   readers(): number;
 }
 
-interface RunStart {
-  readonly chatId: string;
-  readonly messageId: string | null;
-  readonly userIds: ReadonlySet<number>;
+interface RunStart extends Pick<Run, 'chatId' | 'messageId' | 'userIds'> {
   /** `sort` of the record before the first one of the run. */
   readonly lastSort: number;
 }

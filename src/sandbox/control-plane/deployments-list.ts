@@ -3,14 +3,11 @@
 import type { Call, HandlerReply } from '../call.ts';
 import { cursorPage, offsetPage } from '../paging.ts';
 import type { DeploymentRecord } from '../records.ts';
-import { mayAccess } from './reach.ts';
+import { deploymentsInReach } from './reach.ts';
 
-/** Returns 200 with the deployments in the key's scope that the caller can access (ASSUMED-04); 400 for invalid paging. */
+/** Returns 200 with the deployments in reach of the caller; 400 for invalid paging. */
 export function listDeployments(call: Call): HandlerReply {
-  const scope = call.caller.credential.deployments;
-  const reached = [...call.state.deployments.values()].filter(
-    (deployment) => (!scope || scope.has(deployment.id)) && mayAccess(call, deployment.id),
-  );
+  const reached = deploymentsInReach(call);
   const createdAt = (deployment: DeploymentRecord): string => new Date(deployment.createdAtMs).toISOString();
   const rows = reached.map((deployment) => ({
     id: Number(deployment.id),

@@ -6,16 +6,13 @@ import { requireText } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
 import { addRecord, recordsOf } from './collections.ts';
-import { mayAccess } from './reach.ts';
+import { deploymentsInReach } from './reach.ts';
 
 const HOUR_SECONDS = 3600;
 
-/** Returns the first deployment that the caller and the key can access. @throws 403 */
+/** Returns the first deployment in reach of the caller. @throws 403 */
 function anyDeployment(call: Call): DeploymentRecord {
-  const scope = call.caller.credential.deployments;
-  const found = [...call.state.deployments.values()].find(
-    ({ id }) => (!scope || scope.has(id)) && mayAccess(call, id),
-  );
+  const [found] = deploymentsInReach(call);
   if (!found) throw new SandboxProblem(403, 'You have no access to any deployment');
   return found;
 }

@@ -8,7 +8,7 @@ import {
   requireObject,
   requireText,
 } from '../json.ts';
-import type { MakeFixture } from '../fixture.ts';
+import { readTime, type MakeFixture } from '../fixture.ts';
 import { SandboxProblem } from '../problem.ts';
 import { createDeployment, type NewBranch } from './deployments.ts';
 import { publish } from './releases.ts';
@@ -51,9 +51,7 @@ export const makeRelease: MakeFixture = (current, source) => {
 
 /** `{timestamp?, userEmail, eventName, deploymentName?, ipAddress?, attributes?}`; the time is stored in UTC. */
 export const makeAuditEvent: MakeFixture = (current, source) => {
-  const sent = own(source, 'timestamp') ?? current.nowMs;
-  const atMs = typeof sent === 'number' || typeof sent === 'string' ? new Date(sent).getTime() : Number.NaN;
-  if (Number.isNaN(atMs)) throw new SandboxProblem(400, 'timestamp must be a date');
+  const atMs = readTime(source, 'timestamp') ?? current.nowMs;
   const event = {
     timestamp: new Date(atMs).toISOString(),
     userEmail: requireText(source, 'userEmail'),

@@ -69,9 +69,17 @@ function hasItemIn(current: CurrentState, user: UserRecord, deploymentId: string
 }
 
 /** Returns true when the caller has any access to the deployment. */
-export function mayAccess(call: Call, deploymentId: string): boolean {
+function mayAccess(call: Call, deploymentId: string): boolean {
   const { user } = call.caller;
   return mayDo(call, user, 'DeploymentRead', deploymentId) || hasItemIn(call, user, deploymentId);
+}
+
+/** Returns the deployments in the scope of the key that the caller can access (ASSUMED-04). */
+export function deploymentsInReach(call: Call): DeploymentRecord[] {
+  const scope = call.caller.credential.deployments;
+  return [...call.state.deployments.values()].filter(
+    ({ id }) => (!scope || scope.has(id)) && mayAccess(call, id),
+  );
 }
 
 /** Returns the deployment of the path without checking access. @throws 404 */
