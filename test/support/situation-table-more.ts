@@ -135,10 +135,10 @@ export const MORE_SITUATIONS: Situation[] = [
     topic: 'Tokens and receivers',
     name: 'A token has expired',
     rest: withTokens({ name: 'former', secret: `${TOKEN}2`, expiresAt: inDays(-1) }),
-    status: /tokens default: ! former has expired at [^.]*\.\d+Z/,
+    status: /tokens default: ! former expired at [^.]*\.\d+Z/,
     plan: /no changes/,
     explain: /as desired/,
-    doctor: /! tokens default: former has expired at [^.]*\.\d+Z/,
+    doctor: /! tokens default: former expired at [^.]*\.\d+Z/,
   },
   {
     topic: 'Tokens and receivers',

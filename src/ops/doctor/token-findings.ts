@@ -31,7 +31,7 @@ export async function tokenFindings(
       findings.push({
         area: `tokens ${connection}`,
         level: isExpired && isShut ? 'error' : 'warning',
-        message: isExpired ? `${name} has expired at ${expiresAt}` : `${name} expires at ${expiresAt}`,
+        message: isExpired ? `${name} expired at ${expiresAt}` : `${name} expires at ${expiresAt}`,
         advice: adviceOf({ name, connection, isExpired, isUseless: isExpired && !isShut, source }),
       });
     }

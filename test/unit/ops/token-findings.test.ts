@@ -19,7 +19,7 @@ const EXPIRING = { name: 'soon', expiresAt: '2030-06-20T00:00:00Z' };
 test('an expired token without a valid one besides is an error: pushes are refused', async () => {
   expect(await findingsOf(EXPIRED)).toEqual([
     expect.stringMatching(
-      /^error: old has expired at .*[.] Pushes with it are refused: scim-bridge token create/,
+      /^error: old expired at .*[.] Pushes with it are refused: scim-bridge token create/,
     ),
   ]);
 });
@@ -34,7 +34,7 @@ test('a token that expires within 30 days is a warning: pushes are refused from 
 
 test('an expired token beside a valid token is a warning: the expired token can be taken out of the settings', async () => {
   expect(await findingsOf(EXPIRED, { name: 'new' })).toEqual([
-    expect.stringMatching(/^warning: old has expired at .*take it out of connections.hr.tokens[.]$/),
+    expect.stringMatching(/^warning: old expired at .*take it out of connections.hr.tokens[.]$/),
   ]);
 });
 
