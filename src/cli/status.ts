@@ -6,6 +6,7 @@ import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/approvals/exceptions.ts';
+import { AFTER_DROPPED, droppedEventsText } from '../ops/events.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import {
   heldSuffix,
@@ -133,7 +134,7 @@ function printTarget(
     const why = isTenantHold(hold) && hold.note !== undefined ? ` (${hold.note})` : '';
     say(`  on hold since ${isoTime(hold.since)} by ${hold.by}${why}: ${heldUntil(target, hold)}`);
   }
-  if (events) say(`  events: ${eventDeliveryText(events)}`);
+  if (events) printEvents(events);
   printExceptions(exceptions, named);
 }
 
@@ -216,14 +217,17 @@ function printFleet(fleet: FleetReport): void {
   for (const { message, advice } of findings) say(`  ! ${message}. ${advice}`);
 }
 
-function eventDeliveryText({ pending, oldestMs, kept, delivered, dropped, problem }: EventDelivery): string {
-  return [
+function printEvents(delivery: EventDelivery): void {
+  const { pending, oldestMs, kept, delivered, problem } = delivery;
+  const parts = [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,
     `${delivered} delivered`,
-    ...(dropped > 0 ? [`${dropped} dropped`] : []),
     ...(kept > 0 ? [`${kept} refused: see scim-bridge events refused`] : []),
     ...(problem === null ? [] : [`the receiver ${problem}`]),
-  ].join(', ');
+  ];
+  say(`  events: ${parts.join(', ')}`);
+  const dropped = droppedEventsText(delivery);
+  if (dropped !== undefined) say(`  ! ${dropped}: ${AFTER_DROPPED}`);
 }
 
 /** Units of a duration above a second, and their seconds, the longest first. */

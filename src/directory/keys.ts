@@ -79,7 +79,7 @@
  * | reconcileWrites:<t> | hash | action → number of writes that all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |
- * | eventCounts | hash | numbers of delivered, refused and dropped events, and the last delivery error |
+ * | eventCounts | hash | numbers of delivered, refused and dropped events, time of the last drop, and the last delivery error |
  * | eventsLease | string | the process that pushes events |
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; base `target.<t>` |
  * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts; `<t>.<print>` for a command with other settings); base `target.<t>` |

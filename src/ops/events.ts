@@ -1,7 +1,8 @@
-// Lists security events that the receiver refused, sends them again or drops them.
+// Lists security events that the receiver refused, sends them again or drops them, and says what follows from lost ones.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { EventName } from '../directory/logs/event-stream.ts';
+import type { EventDelivery, EventName } from '../directory/logs/event-stream.ts';
+import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';
 
 interface RefusedEvent {
@@ -58,3 +59,16 @@ export async function resolveRefusedEvents(
   }
   return total;
 }
+
+/** Advice about dropped events, without a full stop. */
+export const AFTER_DROPPED =
+  'the receiver has to read all users and groups anew (GET /Users, GET /Groups), unless it has since';
+
+/** Returns that events were deleted before delivery, without advice and full stop; undefined: none was. */
+export const droppedEventsText = ({
+  dropped,
+  droppedAt,
+}: Pick<EventDelivery, 'dropped' | 'droppedAt'>): string | undefined =>
+  dropped === 0
+    ? undefined
+    : `${counted(dropped, 'event was', 'events were')} dropped before delivery${droppedAt === null ? '' : `, the last at ${isoTime(droppedAt)}`}`;

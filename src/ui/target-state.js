@@ -49,12 +49,13 @@ function conflictNote({ count, reason }) {
   return `${what} a person: ${reason}${others}. Then order scim-bridge reconcile`;
 }
 
-/** Returns words about security events that wait or were refused; undefined: the receiver has taken all. */
-function eventNote({ pending, kept, dropped, problem }) {
+/** Returns words about security events that wait, were refused or were dropped; undefined: the receiver has taken all. */
+function eventNote({ pending, kept, dropped, droppedAt, problem }) {
   const parts = [
     pending > 0 && `${pending.toLocaleString('en')} not taken yet`,
     kept > 0 && `${kept.toLocaleString('en')} refused: scim-bridge events refused lists them`,
-    dropped > 0 && `${dropped.toLocaleString('en')} dropped`,
+    dropped > 0 &&
+      `${dropped.toLocaleString('en')} dropped${droppedAt ? `, the last ${new Date(droppedAt).toLocaleString('en-GB')}` : ''}: the receiver has to read all users and groups anew, unless it has since`,
     problem !== null && `the receiver ${problem}`,
   ].filter(Boolean);
   return parts.length > 0 ? `Security events: ${parts.join(', ')}` : undefined;

@@ -154,6 +154,7 @@ export const MORE_SITUATIONS: Situation[] = [
     status: /events: \d+ not taken yet .*/,
     plan: /no changes/,
     explain: /as desired/,
+    doctor: /! events default: the receiver [^;]*/,
   },
   {
     topic: 'The platform',

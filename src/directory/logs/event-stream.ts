@@ -51,6 +51,8 @@ export interface EventDelivery {
   refused: number;
   /** Number of all events that were deleted before delivery, because they were too old or too many. */
   dropped: number;
+  /** Time of the last such deletion, Unix milliseconds of Redis; null: none is known. */
+  droppedAt: number | null;
   /** Last delivery error as a sentence; null: none. */
   problem: string | null;
 }
@@ -109,6 +111,7 @@ export function createEventStream(deps: StoreDeps) {
       delivered: total('delivered'),
       refused: total('refused'),
       dropped: total('dropped'),
+      droppedAt: known.has('droppedAt') ? total('droppedAt') : null,
       problem: known.get('problem') ?? null,
     };
   }

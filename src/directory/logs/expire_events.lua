@@ -3,14 +3,18 @@
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { maxAgeMs (of an event that is not delivered; absent: delete nothing) }
 -- RETURN {"read", number of pending events, age of the oldest one in ms, number of stored refused events,
---        [name, value, ...] of `eventCounts`: delivered, refused, dropped (deleted undelivered), and the last delivery error}
+--        [name, value, ...] of `eventCounts`: delivered, refused, dropped (deleted undelivered), droppedAt (last time of that,
+--        Unix milliseconds), and the last delivery error}
 -- NEEDS keys (clock, key, p)
 local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
 if p.maxAgeMs then
   -- An entry id begins with the time of the entry in Unix milliseconds.
   local oldest_kept = string.format('%d', clock() - p.maxAgeMs)
   local dropped = redis.call('XTRIM', stream, 'MINID', oldest_kept)
-  if dropped > 0 then redis.call('HINCRBY', counts, 'dropped', dropped) end
+  if dropped > 0 then
+    redis.call('HINCRBY', counts, 'dropped', dropped)
+    redis.call('HSET', counts, 'droppedAt', string.format('%d', clock()))
+  end
   redis.call('XTRIM', refusals, 'MINID', oldest_kept)
   for _, name in ipairs({ stream, refusals }) do redis.call('PEXPIRE', name, p.maxAgeMs) end
 end

@@ -1,6 +1,6 @@
 -- Adds the security event of a change (RFC 9967) to the stream `events` (ADR 0015). `p.events` is set only for connections with
 -- events: { method of the request (put|patch), most (number of stored events), externalIds (whether events contain them) }.
--- NEEDS keys (key, p)
+-- NEEDS keys (clock, key, p)
 
 -- Returns whether two decoded JSON values are equal.
 local function same(one, other)
@@ -41,13 +41,14 @@ local function resource_of(text)
   return done and type(resource) == 'table' and resource or {}
 end
 
--- Appends an event and removes the oldest ones over the limit; `eventCounts.dropped` counts these. Returns the id of the
--- entry.
+-- Appends an event and removes the oldest ones over the limit; `eventCounts` counts these (`dropped`), with the time of the last
+-- removal (`droppedAt`). Returns the id of the entry.
 local function add_event(event)
   local at = redis.call('XADD', key('events'), '*', 'e', cjson.encode(event))
   local over = redis.call('XLEN', key('events')) - p.events.most
   if over > 0 then
     redis.call('HINCRBY', key('eventCounts'), 'dropped', over)
+    redis.call('HSET', key('eventCounts'), 'droppedAt', string.format('%d', clock()))
     redis.call('XTRIM', key('events'), 'MAXLEN', p.events.most)
   end
   return at

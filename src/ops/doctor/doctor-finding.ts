@@ -7,8 +7,8 @@ import { capital } from '../../support/sentence-parts.ts';
 export interface DoctorFinding {
   /**
    * `redis`, `clock`, `config`, `fleet`, `target <name>`, `notices <channel>`, `hold`, `address`, `sync` or `reconcile` with
-   * `<connection> → <target>`, or `data`, `forget`, `tokens` or `log` with `<connection>`. A check that failed may have the first
-   * word alone.
+   * `<connection> → <target>`, or `data`, `forget`, `tokens`, `events` or `log` with `<connection>`. A check that failed may
+   * have the first word alone.
    */
   area: string;
   level: 'ok' | 'warning' | 'error';

@@ -1,8 +1,9 @@
-// Gathers the findings of doctor that come from data in Redis, such as processes, reconcile runs, holds, tokens and logs.
+// Gathers the findings of doctor that come from data in Redis, such as processes, reconcile runs, holds, tokens, events and logs.
 import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
 import { logFindings } from './check-logs.ts';
+import { eventFindings } from './event-findings.ts';
 import { findingsByTarget, findingFor, orUnmade, type DoctorFinding } from './doctor-finding.ts';
 import { failingFindings } from '../status/failing.ts';
 import { fleetFindings } from '../status/fleet-text.ts';
@@ -42,6 +43,7 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
     orUnmade('reconcile', () => reconcileFindings(states)),
     orUnmade('forget', () => unfinishedForgetFindings(states, clock.now())),
     orUnmade('tokens', () => tokenFindings(subject, clock)),
+    orUnmade('events', () => eventFindings(states, clock.now())),
     ...states.map((state) => orUnmade(`log ${state.connection}`, () => logFindings([state]))),
     orUnmade('notices', () => notices.findings()),
   ]);

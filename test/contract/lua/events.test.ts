@@ -131,7 +131,11 @@ test('the oldest events are dropped beyond the limits of number and age, and are
   for (let at = 0; at < 5; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
   expect((await emitted()).map(([of]) => of)).toEqual(['User:ada@3', 'User:ada@4', 'User:ada@5']);
   const { events } = store.state;
-  await expect(events.expire(60_000)).resolves.toMatchObject({ pending: 3, dropped: 2 });
+  await expect(events.expire(60_000)).resolves.toMatchObject({
+    pending: 3,
+    dropped: 2,
+    droppedAt: expect.any(Number),
+  });
   await new Promise((resolve) => setTimeout(resolve, 10));
   await expect(events.expire(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });

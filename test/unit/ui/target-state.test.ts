@@ -69,6 +69,10 @@ test('the page shows conflicts, faults of derived data and refused events of a t
     'Derived data in Redis differs from the records (4): the command doctor with the option deep names what',
     'Security events: 2 refused: the command events refused lists them',
   ]);
+  const lost = { pending: 0, kept: 0, dropped: 2, droppedAt: null, problem: null };
+  expect(obstacles(row({ events: lost }))).toEqual([
+    'Security events: 2 dropped: the receiver has to read all users and groups anew, unless it has since',
+  ]);
   expect(obstacles(row(withLast({})))).toEqual([]);
 });
 

@@ -1,0 +1,46 @@
+// Warns in doctor of security events that a receiver does not take, refused or did not get.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { counted } from '../../support/counted.ts';
+import { capital } from '../../support/sentence-parts.ts';
+import { AFTER_DROPPED, droppedEventsText } from '../events.ts';
+import { findingFor, type DoctorFinding } from './doctor-finding.ts';
+
+/** Time after the last drop for which it has a finding: nothing shows whether the receiver has read everything since. */
+const DROPPED_MS = 7 * 86_400_000;
+
+/** Returns the warnings about each connection with a receiver. @param now Unix milliseconds */
+export async function eventFindings(
+  states: readonly Pick<DesiredState, 'connection' | 'directory' | 'events'>[],
+  now: number,
+): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const { connection, directory, events } of states) {
+    if (!directory.tellsEvents) continue;
+    const { warning } = findingFor(`events ${connection}`);
+    const delivery = await events.delivery();
+    const { problem, pending, kept, droppedAt } = delivery;
+    if (problem !== null)
+      findings.push(
+        warning(
+          `the receiver ${problem}; ${counted(pending, 'event waits', 'events wait')}`,
+          'It is tried again. What is too old or too much is dropped: see docs/events.md.',
+        ),
+      );
+    if (kept > 0)
+      findings.push(
+        warning(
+          `the receiver refused ${counted(kept, 'event')}`,
+          'scim-bridge events refused says why. Remove the cause, then scim-bridge events retry or scim-bridge events drop.',
+        ),
+      );
+    const dropped = droppedEventsText(delivery);
+    if (dropped !== undefined && droppedAt !== null && now - droppedAt < DROPPED_MS)
+      findings.push(
+        warning(
+          dropped,
+          `${capital(AFTER_DROPPED)}. The limits are connections.${connection}.events.mostPending and maxAge.`,
+        ),
+      );
+  }
+  return findings;
+}
