@@ -18,10 +18,7 @@ interface Row {
 export function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: Row[] = [];
   for (const { at, event, text } of timeline) {
-    const shownText = condition
-      ? text.replace(`: ${withoutGuardHolds(condition.message)}`, ', as above')
-      : text;
-    const row = { at, event, text: shownText, times: 1 };
+    const row = { at, event, text: condition ? withoutMessage(text, condition.message) : text, times: 1 };
     const last = rows.at(-1);
     if (last && isSame(last, row)) Object.assign(last, { at, times: last.times + 1 });
     else rows.push(row);
@@ -31,6 +28,15 @@ export function timelineLines({ timeline, condition }: Explanation): string[] {
     ({ at, event, text, times }) =>
       `${at}  ${event.padEnd(8)}  ${text}${times > 1 ? ` (${times} times)` : ''}`,
   );
+}
+
+/** Returns the text of an event without a message, and without the advice behind it that does not hold any more (`presentMessage`). */
+function withoutMessage(text: string, message: string): string {
+  const repeated = `: ${withoutGuardHolds(message)}`;
+  const [before = '', ...others] = text.split(repeated);
+  if (others.length === 0) return text;
+  const rest = others.join(repeated);
+  return `${before}, as above${rest.startsWith(': ') ? '' : rest}`;
 }
 
 /** Returns the text of an event without the id of its run, so that the orders of several runs are equal. */

@@ -26,8 +26,14 @@ export function condition(context: SyncContext, reason: string, message: string,
   if (status !== undefined) created.status = status;
   const { settings } = context.outbox;
   // `settings`: the print of the target's settings (settings-print.ts); '' when it is not known.
-  if (BY_SETTINGS.has(reason) && settings !== '') created.settings = printFor(reason, settings);
+  if (BY_SETTINGS.has(reason) && settings !== '') created.settings = printFor(created, settings);
   return { ...created, ...(isAwaitingDecision(created) ? causeOf(context) : knownCause(context)) };
+}
+
+/** Returns a condition that other connections of the target may end. */
+export function byConnections({ outbox }: SyncContext, created: Condition): Condition {
+  const { settings } = outbox;
+  return { ...created, byConnections: true, ...(settings !== '' && { settings }) };
 }
 
 /**

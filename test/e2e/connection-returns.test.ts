@@ -156,6 +156,29 @@ test('a person is a dead letter because of the account of another connection →
   expect([await deadLetters(), await isActive(ANN)]).toEqual([[], false]);
 }, 60_000);
 
+test('a person is a dead letter because the account has another externalId, while the connection of the account is out of the settings → after that connection is back, no command advises to delete the account, and a retry names its owner', async () => {
+  await place.change(takeOut);
+  const ann = await hr().createUser(ANN, { externalId: 'hr-ann' });
+  await hrIdle();
+  expect(await outputOf('dead-letters', 'list')).toContain('correct it or delete the account');
+  await place.change(putBack);
+  await place.idle();
+  for (const command of [
+    ['dead-letters', 'list'],
+    ['dead-letters', 'show', `User:${ann}`],
+    ['plan'],
+    ['explain', `User:${ann}`],
+  ]) {
+    const said = await outputOf(...command);
+    expect(said).toContain('carries another externalId');
+    expect(said).not.toMatch(/delete the (account|other)|delete one of/);
+    expect(said).toMatch(/scim-bridge (dead-letters retry, or sync,|sync \S+) tries it again/);
+  }
+  await place.commands.run('dead-letters', 'retry', `User:${ann}`);
+  await place.idle();
+  expect(await deadLetters()).toEqual([`hr User:${ann} TakenByConnection`]);
+}, 60_000);
+
 test('an account that two connections are linked to gets no write of either connection until a person forgets one of the links', async () => {
   await place.change(putBack);
   const { ann } = await linkTwice();

@@ -1,6 +1,6 @@
 // Texts about the condition of a resource for operators, beside its stored message: what the present settings change about it,
 // and what follows for the account of a leaver.
-import { isAwaitingDecision, isBySettingsOfThen, type Condition } from './link-condition.ts';
+import { isAwaitingDecision, isByConnections, isBySettingsOfThen, type Condition } from './link-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
 const FORMER_SETTINGS = 'by settings that have changed meanwhile';
@@ -25,15 +25,15 @@ export const formerSettingsNote = (condition: Condition | undefined, settings: s
 
 /**
  * Returns the message of a condition under the present settings. If other settings judged it, there are two cases. A held change
- * gets a note, because the present settings may not want it any more. TakenByConnection loses the advice behind its first colon,
- * because the connection that it names may have left the settings.
+ * gets a note, because the present settings may not want it any more. A condition that other connections may end loses the advice
+ * behind its first colon: such a connection may have left the settings, or be back in them and have the account.
  * @param settings print of the present settings
  */
 export function presentMessage(condition: Condition, settings: string): string {
   const { reason, message } = condition;
   if (!isBySettingsOfThen(condition, settings)) return message;
   if (reason === 'Held') return `${message}${formerSettingsNote(condition, settings)}`;
-  return reason === 'TakenByConnection' ? message.replace(/: .*/s, '') : message;
+  return isByConnections(condition) ? message.replace(/: .*/s, '') : message;
 }
 
 /**

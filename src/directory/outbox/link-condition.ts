@@ -15,6 +15,8 @@ export interface Condition {
   isIgnored?: true;
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
+  /** Set if other connections of the target may end it: one that was not in the settings may have the account in the way. */
+  byConnections?: true;
   /**
    * Set for a dead letter, or an ignored write, whose message also names a held or rejected change. The resource is then listed
    * as an exception too (exceptionReasonOf of exceptions.ts).
@@ -63,14 +65,21 @@ export const refusalOf = ({ condition }: { condition?: Condition }, marked = fal
  * @param settings print of the present ones
  */
 export const isBySettingsOfThen = (
-  { reason, settings: former }: Pick<Condition, 'reason' | 'settings'>,
+  condition: Pick<Condition, 'reason' | 'settings' | 'byConnections'>,
   settings: string,
-): boolean => former !== undefined && former !== printFor(reason, settings);
+): boolean => condition.settings !== undefined && condition.settings !== printFor(condition, settings);
+
+/** Returns whether the condition depends on the other connections of the target. */
+export const isByConnections = ({
+  reason,
+  byConnections,
+}: Pick<Condition, 'reason' | 'byConnections'>): boolean =>
+  reason === 'TakenByConnection' || byConnections === true;
 
 /**
- * Returns the part of a print of settings (sync/settings-print.ts) that decides about a reason. The part behind the dot stands for
- * the other connections of the target, and decides about TakenByConnection only. A Conflict about an account of two connections
- * (depart-user.ts) needs no exception: the next sync makes it TakenByConnection.
+ * Returns the part of a print of settings (sync/settings-print.ts) that decides about a condition. The part behind the dot stands
+ * for the other connections of the target. A Conflict about an account of two connections (depart-user.ts) does not need it: the
+ * next sync makes it TakenByConnection.
  */
-export const printFor = (reason: string, settings: string): string =>
-  reason === 'TakenByConnection' ? settings : settings.replace(/\..*/, '');
+export const printFor = (condition: Pick<Condition, 'reason' | 'byConnections'>, settings: string): string =>
+  isByConnections(condition) ? settings : settings.replace(/\..*/, '');

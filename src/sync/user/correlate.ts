@@ -15,8 +15,11 @@ export interface Candidate {
 export type Correlation =
   | { kind: 'absent' }
   | { kind: 'adopt'; user: WireUser; ours: boolean; isMade: boolean }
-  /** `isNotAdopted`: the setting `adopt` alone prevents the adoption. */
-  | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
+  /**
+   * `isNotAdopted`: the setting `adopt` alone prevents the adoption. `isForeign`: no resource of the connection has the account, so
+   * it may be that of a connection that is not in the settings.
+   */
+  | { kind: 'conflict'; message: string; isNotAdopted?: boolean; isForeign?: boolean };
 
 /**
  * Decides whether an account that may be the user's is adopted: only one that is the single candidate and linked to no other
@@ -30,7 +33,8 @@ export function correlate(
 ): Correlation {
   if (candidates.length === 0) return { kind: 'absent' };
   if (candidates.length > 1) {
-    return { kind: 'conflict', message: `${candidates.length} accounts match: merge or delete all but one` };
+    const message = `${candidates.length} accounts match: merge or delete all but one`;
+    return { kind: 'conflict', isForeign: true, message };
   }
   const [{ user, ours, isMade = false, heldBy }] = candidates as [Candidate];
   if (heldBy !== undefined) {
@@ -43,6 +47,7 @@ export function correlate(
   if (user.externalId && wanted.externalId && user.externalId !== wanted.externalId) {
     return {
       kind: 'conflict',
+      isForeign: true,
       message: 'an account with this userName carries another externalId: correct it or delete the account',
     };
   }

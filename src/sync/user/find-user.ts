@@ -5,7 +5,7 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { resolveAccount } from './console-account.ts';
-import { blockedBy } from '../condition.ts';
+import { blockedBy, byConnections } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import type { Unfinished } from '../outcome.ts';
 import { correlate, type Candidate } from './correlate.ts';
@@ -41,9 +41,12 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
   const verdict = correlate({ userName, externalId }, candidates, target.policy.adopt);
   if (verdict.kind === 'absent') return { kind: 'absent' };
   if (verdict.kind === 'adopt') return adoptAccount(context, desired, verdict);
-  if (await mayConflictPass(context, users)) return laterOrConflict(context, verdict.message);
   const reason = verdict.isNotAdopted ? 'NotAdopted' : 'Conflict';
-  return blockedBy(context, reason, verdict.message);
+  const outcome = (await mayConflictPass(context, users))
+    ? laterOrConflict(context, verdict.message)
+    : blockedBy(context, reason, verdict.message);
+  if (outcome.kind !== 'blocked' || !verdict.isForeign) return outcome;
+  return { kind: 'blocked', condition: byConnections(context, outcome.condition) };
 }
 
 /**

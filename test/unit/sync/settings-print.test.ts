@@ -1,12 +1,16 @@
-// Tests that other connections of a target change only the print of TakenByConnection.
+// Tests that other connections of a target change only the print of conditions that they may end.
 import { isBySettingsOfThen } from '../../../src/directory/outbox/link-condition.ts';
 import { settingsPrint } from '../../../src/sync/settings-print.ts';
 
 const SETTINGS = { attributes: {} } as Parameters<typeof settingsPrint>[0];
 
-test('another connection of the target is added → a refusal TakenByConnection counts as a refusal under former settings, and NotAdopted does not', () => {
+test('another connection of the target is added → a refusal TakenByConnection, or about an account that may be of another connection, counts as a refusal under former settings, and NotAdopted does not', () => {
   const settings = settingsPrint(SETTINGS);
-  const isFormer = (reason: string) =>
-    isBySettingsOfThen({ reason, settings }, settingsPrint(SETTINGS, ['hr']));
-  expect([isFormer('TakenByConnection'), isFormer('NotAdopted')]).toEqual([true, false]);
+  const isFormer = (reason: string, more: { byConnections?: true } = {}) =>
+    isBySettingsOfThen({ reason, settings, ...more }, settingsPrint(SETTINGS, ['hr']));
+  expect([isFormer('TakenByConnection'), isFormer('Conflict', { byConnections: true })]).toEqual([
+    true,
+    true,
+  ]);
+  expect([isFormer('Conflict'), isFormer('NotAdopted')]).toEqual([false, false]);
 });
