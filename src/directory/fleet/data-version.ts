@@ -5,6 +5,7 @@ import { createKeyspace } from '../keys.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import { createProcessLease, type ProcessLease } from '../redis/lease.ts';
 import type { Scripts } from '../redis/scripts.ts';
+import { storeRefusalOf, takePulse } from '../redis/store-health.ts';
 
 /** Version of the data that this program reads and writes (docs/versions.md). Data without a version has version 1. */
 export const DATA_VERSION = 1;
@@ -38,8 +39,11 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
       throw new RestoreUnderWay(
         `A restore began at ${restoredSince} and has not ended: wait for its end. If it was broken off, the data is not whole: restore again, with --replace (docs/restore.md).`,
       );
-    // A replica, or a full Redis, refuses the write; then the next check stores the version.
-    if (stored === null) await redis.setnx(key, String(DATA_VERSION)).catch(ignoreStoreUnavailable);
+    if (stored !== null) return;
+    // The client ends its connection to a replica that refuses a write, so later commands could not tell that it is one.
+    const refusal = storeRefusalOf(await takePulse(redis));
+    // Without the version, the next check stores it.
+    if (!refusal) await redis.setnx(key, String(DATA_VERSION)).catch(ignoreStoreUnavailable);
   }
 
   return {
