@@ -107,6 +107,9 @@ test('the deactivation of the last administrator stays held after an approval; a
 
   const why = expect.stringContaining('no other active administrator would be left');
   const [{ id }] = await json('approvals', 'list');
+  expect((await commands.run('approvals', 'show', first.id)).text).toContain(
+    `the guard holds it again: scim-bridge approvals show ${id}`,
+  );
   await expect(json('approvals', 'show', id)).resolves.toMatchObject({
     items: [{ name: ADMIN, reason: why }],
   });

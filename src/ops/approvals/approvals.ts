@@ -84,7 +84,7 @@ export async function showApproval(
     limits: isHeld && settings ? await explainLimits(state, target, settings.guard) : [],
     approvers: approversOf(settingsOf, approval),
     matching,
-    items: isHeld ? await withTimes(outbox, described) : described,
+    items: isHeld ? await withTimes(outbox, described) : await withHeldAgain(found, described),
   };
 }
 
@@ -211,3 +211,16 @@ const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<
       return exception ? { ...item, since: isoTime(exception.since) } : item;
     }),
   );
+
+/** Adds to the reason of each decided change that the guard holds again, such as that of the last administrator, that it does. */
+async function withHeldAgain(
+  { outbox, approval }: FoundApproval,
+  items: HeldChange[],
+): Promise<HeldChange[]> {
+  const [open, verdicts] = await Promise.all([outbox.guardStore.open(), outbox.guardStore.verdictsOn(items)]);
+  if (!open) return items;
+  const present = `the guard holds it again: scim-bridge approvals show ${approval.connection}.${open.id}`;
+  return items.map((item, index) =>
+    verdicts[index] === 'held' ? { ...item, reason: `${item.reason}; ${present}` } : item,
+  );
+}
