@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { csvLine } from '../support/csv-line.ts';
 import { createMemberNames } from '../ops/log/member-names.ts';
-import { findResources, refIn, toSearched } from '../ops/find.ts';
+import { findResources, refIn, toSearched, type FoundResource } from '../ops/find.ts';
 import {
   LOG_ACTIONS,
   LOG_STATUSES,
@@ -14,6 +14,8 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import {
   type LocatedEntry,
   type LogFilter,
+  type LogSource,
+  othersNamed,
   readLog,
   removedEntriesTexts,
   verifyLogs,
@@ -125,6 +127,8 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
     if (toLine) sayRows(toLine(entry));
     else say(toText(entry, await nameMembers(entry, MOST_MEMBERS)));
   }
+  const others = found && (await othersText(sources, filter, { resource: resource ?? '', found }));
+  if (others) complain(others);
   if (hasMembers && !isExport) complain(PRESENT_NAMES);
   if (hasFormerValues && !isExport) complain(KNOWN_VALUES);
   if (count === 0 && unknown) throw unknown;
@@ -138,6 +142,20 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
 function csvWriter(): (entry: LocatedEntry) => string {
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
+}
+
+/** Returns how to read the entries of other records with the same name; undefined: there are none, or an id or ref was given. */
+async function othersText(
+  sources: readonly LogSource[],
+  filter: LogFilter,
+  { resource, found }: { resource: string; found: readonly FoundResource[] },
+): Promise<string | undefined> {
+  const text = resource.trim();
+  if (refIn(text) || found.some(({ id }) => id === text)) return undefined;
+  const refs = await othersNamed(sources, filter, [text, ...found.map(({ name }) => name)]);
+  const [first] = refs;
+  if (first === undefined) return undefined;
+  return `The log also has entries of another record with this name, such as a deleted one (${someOf(refs)}): scim-bridge log --resource ${first} shows them.`;
 }
 
 /** Explains the names of members: the log stores only their ids, so that a name can be forgotten. */

@@ -1,7 +1,7 @@
 // Reads, filters and checks the provisioning logs of all connections and targets.
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { LogAction, LogEntry, LogStatus, PlacedEntry } from '../../directory/logs/provisioning-log.ts';
-import type { Ref } from '../../directory/records.ts';
+import { fold, type Ref } from '../../directory/records.ts';
 import { ACT_LIMITS, type Acts } from '../../directory/logs/acts.ts';
 import type { ChainCheck } from '../../directory/logs/chain-check.ts';
 import type { LogSpan } from '../../directory/logs/chained-stream.ts';
@@ -50,6 +50,22 @@ export async function* searchLog(
       yield { place, entry: { ...entry, ...where } };
     } else yield { place };
   }
+}
+
+/**
+ * Returns the refs of other resources of which the log has entries with one of the names: a former record, or one that was renamed.
+ * @param filter `refs` are left out
+ */
+export async function othersNamed(
+  states: readonly LogSource[],
+  { refs, connection, target, since, until }: LogFilter,
+  names: readonly string[],
+): Promise<Ref[]> {
+  const [known, wanted] = [new Set(refs), new Set(names.map(fold))];
+  const found = new Set<Ref>();
+  for await (const { ref, name, forgotten } of readLog(states, { connection, target, since, until }))
+    if (!forgotten && !known.has(ref) && wanted.has(fold(name))) found.add(ref);
+  return [...found];
 }
 
 const logsOf = (
