@@ -56,6 +56,14 @@ test('forget of a leaver whose account was deleted at the platform says that the
   expect(lists).toHaveLength(1);
 }, 60_000);
 
+test('the platform hangs → forget --leave-account of a leaver ends within 15 seconds', async () => {
+  await place.platform.control('PATCH', '/faults', { timeoutBeforeCommit: { share: 1 } });
+  const startedAt = Date.now();
+  const [code, text] = await forget('--leave-account');
+  expect(Date.now() - startedAt).toBeLessThan(15_000);
+  expect([code, text]).toEqual([0, expect.stringContaining('stays at main, as it is, which may be active')]);
+}, 60_000);
+
 test('forget of a leaver exits 1 while the platform does not answer, and --leave-account says that the account may be active', async () => {
   await place.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
   expect(await forget()).toEqual([1, expect.stringContaining('the platform did not show its state')]);

@@ -23,6 +23,9 @@ export type LookAtAccount = (
 /** Time for the calls about one account, milliseconds. */
 const LOOK_MS = 8000;
 
+/** Time for which a target that did not answer in LOOK_MS is not called again, so that an order ends within 15 s, milliseconds. */
+const SILENT_MS = 8000;
+
 /** Pause between two requests of the list. */
 const ASK_AGAIN_MS = 1000;
 
@@ -33,7 +36,10 @@ interface AccountLookOptions {
   signal?: AbortSignal;
 }
 
-/** Creates a look that remembers which accounts are gone. @param targets of the settings */
+/**
+ * Creates a look that remembers which accounts are gone and, for SILENT_MS, which targets do not answer.
+ * @param targets of the settings
+ */
 export function createAccountLook(
   targets: Iterable<Target>,
   options: AccountLookOptions = {},
@@ -41,9 +47,12 @@ export function createAccountLook(
   const byName = new Map([...targets].map((target) => [target.name, target]));
   /** `<target> <platform id>` of accounts that are proven gone. The platform uses no id again. */
   const gone = new Set<string>();
+  /** By target: until when it counts as silent, milliseconds of `performance.now()`. */
+  const silentUntil = new Map<string, number>();
   return async (name, account) => {
     const target = byName.get(name);
     if (!target || account.id === undefined) return undefined;
+    if (performance.now() < (silentUntil.get(name) ?? 0)) return 'unread';
     const signal = timeLimit(LOOK_MS);
     try {
       const { active } = await target.client.users.get(account.id, { signal });
@@ -52,6 +61,7 @@ export function createAccountLook(
     } catch (error) {
       // Each call takes its budget from Redis, so Redis may have failed, and not the platform.
       if (!signal.aborted && isStoreFailure(error)) throw error;
+      if (signal.aborted) silentUntil.set(name, performance.now() + SILENT_MS);
       if (!isGone(error)) return 'unread';
       // A proxy may answer 404 too.
       const key = `${name} ${account.id}`;
