@@ -30,7 +30,7 @@ export function timelineLines({ timeline, condition }: Explanation): string[] {
   );
 }
 
-/** Returns the text of an event without a message, and without the advice behind it that does not hold any more (`presentMessage`). */
+/** Returns the text of an event without a message and its advice, which may not hold any more (`presentMessage`). */
 function withoutMessage(text: string, message: string): string {
   const repeated = `: ${withoutGuardHolds(message)}`;
   const [before = '', ...others] = text.split(repeated);

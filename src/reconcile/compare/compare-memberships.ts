@@ -128,7 +128,11 @@ async function entriesBesideSource(
   const holders = found.map((each, index) =>
     each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
-  const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
+  // A group at the source may have been linked to this group of the platform after its link was read.
+  const isAtSource = (ref: Ref): boolean => atSource.some((each) => each.ref === ref);
+  const surplus = holders.filter(
+    (each) => each && !isAtSource(each.ref) && !user.pending.has(parseRef(each.ref).id),
+  );
   return [
     ...(await managedEntries(scan, surplus, 'surplus', user)),
     ...unmatched
