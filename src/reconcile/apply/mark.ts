@@ -10,14 +10,7 @@ import { countsOf, type Plan } from '../plan.ts';
 import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
 import { becomesPending, firstDestruction, isOpenAccount, toDestruction } from '../unwritten/unwritten.ts';
 
-export interface MarkedPlan {
-  /** All resources that the plan changes or that `markPlan` marks, including those with pending pushes. */
-  refs: Ref[];
-  /** Number of resources that were marked (`applied`), had changed meanwhile (`stale`), or were being synced (`busy`). */
-  noted: Record<Noted, number>;
-  /** Resources that were not marked, because they had changed meanwhile or were being synced. */
-  skipped: ReadonlySet<Ref>;
-}
+export type MarkedPlan = Awaited<ReturnType<typeof markPlan>>;
 
 /**
  * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker. Two more
@@ -25,18 +18,14 @@ export interface MarkedPlan {
  * removals the settings do not want any more.
  * @throws RunLost when another run has taken over
  */
-export async function markPlan(
-  scope: ReconcileScope,
-  plan: Plan,
-  guard: GuardSettings,
-  fence?: string,
-): Promise<MarkedPlan> {
+export async function markPlan(scope: ReconcileScope, plan: Plan, guard: GuardSettings, fence?: string) {
   const toMark = plan.entries.filter(needsMark);
   const held = await holdOverLimit(scope, toMark, guard);
   const drifts = toDrifts([...toMark, ...plan.entries.filter(becomesPending)]);
   const outcomes = await scope.drifts.note(drifts, `plan:${plan.id}`, fence);
   const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
-  const noted = { applied: 0, stale: 0, busy: 0 };
+  /** Number of resources that were marked (`applied`), had changed meanwhile (`stale`), or were being synced (`busy`). */
+  const noted: Record<Noted, number> = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
   const holds = new Set(held.map(changeText));
   const ordered = toMark.filter((entry) => {
@@ -51,7 +40,13 @@ export async function markPlan(
   // memberships and values of the plan may wait until a sync of the group ends the removals.
   const ended = refs.length > 0 ? await groupsWithEndedHold(scope) : [];
   await scope.outbox.mark(ended, 'reconcile', `plan:${plan.id}`);
-  return { refs: [...new Set([...refs, ...ended])], noted, skipped };
+  return {
+    /** All resources that the plan changes or that `markPlan` marks, including those with pending pushes. */
+    refs: [...new Set([...refs, ...ended])],
+    noted,
+    /** Resources that were not marked, because they had changed meanwhile or were being synced. */
+    skipped,
+  };
 }
 
 /** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */

@@ -144,22 +144,16 @@ async function entriesBesideSource(
   ];
 }
 
-/** Entries about groups that the platform no longer has, and the ids of the groups that are linked in place of them. */
-interface GroupsMadeAgain {
-  entries: PlanEntry[];
-  linkedIds: ReadonlySet<string>;
-}
-
 /**
  * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each. No entry is
  * made for a membership of another user, and none if a group is linked in place of the missing one and has the user already. The
- * membership of a group with a conflict waits.
+ * membership of a group with a conflict waits. `linkedIds`: ids of the groups that are linked in place of missing ones.
  */
 async function madeAgain(
   scan: ScanResult,
   user: ComparedUser,
   atSource: readonly GroupAtSource[],
-): Promise<GroupsMadeAgain> {
+): Promise<{ entries: PlanEntry[]; linkedIds: ReadonlySet<string> }> {
   const gone = await readLinksOf(scan.scope, atSource, 'noGroup');
   const refs = gone.map(({ ref }) => ref);
   const made = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isWhole));

@@ -11,14 +11,16 @@ import type { Link } from '../../directory/outbox/link.ts';
  * The groups of a complete list by name. A comparison without such a list has no `GroupStrangers`; it looks each name up at the
  * platform, and finds groups of other connections by their ids.
  */
-export interface GroupStrangers {
+export type GroupStrangers = ReturnType<typeof noGroups>;
+
+export const noGroups = () => ({
   /** Unmanaged groups, by folded name. */
-  byName: Map<string, { id: string; name: string }>;
+  byName: new Map<string, { id: string; name: string }>(),
   /** Refs of the linked groups without a mark, by folded name. */
-  linked: Map<string, Ref>;
+  linked: new Map<string, Ref>(),
   /** Ids of groups of other connections, by folded name. */
-  taken: Map<string, string>;
-}
+  taken: new Map<string, string>(),
+});
 
 /**
  * Returns the group that has the name of a missing group. `namesake`: an unmanaged group. `takenBy`: why the sync will be refused,

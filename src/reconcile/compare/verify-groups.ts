@@ -216,21 +216,11 @@ async function surplusOf(
   return differing.surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
 }
 
-/** Stored facts about the members of a group. */
-interface StoredMembers {
-  /** Pending memberships: `+`, `-` or `r` by member (docs/glossary.md). */
-  signs: Map<string, string>;
-  /** Members whose removal was written and is not confirmed. */
-  unconfirmed: string[];
-  /** As in GroupCase: the group comes back into scope, or the policy `sync` removes members again whom another policy left. */
-  needsMemberReview: boolean;
-  /** The record changed while the target was out of the settings, so the change may be unwritten. */
-  isUnwritten: boolean;
-  /** The comparison reads the members at the platform too. */
-  isRead: boolean;
-}
-
-/** Reads the pending memberships of a group, and decides whether its members are compared. */
+/**
+ * Reads the pending memberships of a group, and decides whether its members are compared.
+ * @returns `signs`: `+`, `-` or `r` by member (docs/glossary.md); `unconfirmed`: members whose removal was written and is not
+ *   confirmed; `isRead`: the comparison reads the members at the platform too
+ */
 async function readStoredMembers(
   { scope: { outbox, target } }: ScanResult,
   group: {
@@ -245,7 +235,7 @@ async function readStoredMembers(
     namesOnly = false,
     unwrittenSince,
   }: { withMembers: (ref: Ref) => boolean; namesOnly?: boolean; unwrittenSince: number },
-): Promise<StoredMembers> {
+) {
   const { id, link, record, wantedName, isDeleted } = group;
   const signs = await outbox.pendingMembers(id);
   const unconfirmed = await outbox.unconfirmedRemovals(id);

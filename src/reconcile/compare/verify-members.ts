@@ -193,22 +193,15 @@ const readAccounts = (scan: ScanResult, members: readonly Pick<Member, 'platform
     asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
   );
 
-/** Pending memberships of a group, and the changes of its members that the platform has already. */
-export interface MemberChanges {
-  pending: GroupCase['pending'];
-  /** Users of `pending` whose change the platform has already. */
-  pendingDone: Ref[];
-  /** Held and rejected changes that the platform has already. */
-  doneItems: Destruction[];
-  /** Number of members whose account was not read, because they are too many. */
-  unreadCount: number;
-}
+export type MemberChanges = Awaited<ReturnType<typeof findMadeChanges>>;
 
 const NOTHING_THERE: FoundThere<never> = { found: [], unread: [] };
 
 /**
  * Finds which pending, held and rejected changes of the members the platform has already.
  * @param present the group, if it is there
+ * @returns `pendingDone`: users of `pending` whose change the platform has already; `doneItems`: held and rejected changes that it has
+ *   already; `unreadCount`: number of members whose account was not read, because they are too many
  */
 export async function findMadeChanges(
   scan: ScanResult,
@@ -220,7 +213,7 @@ export async function findMadeChanges(
     isDeleted,
     most,
   }: { signs: Map<string, string>; isRead: boolean; isDeleted: boolean; most: number },
-): Promise<MemberChanges> {
+) {
   const link = parseLink(text);
   const { outbox } = scan.scope;
   const { found: doneItems, unread: doneUnread } =

@@ -19,24 +19,26 @@ import { createVisibility } from './shown-attributes.ts';
 const VALUES_IN_TURN = 100;
 
 /** Findings about the values of some users. */
-export interface ValueLook {
+export type ValueLook = ReturnType<typeof createLook>;
+
+/** Returns the findings before anything is read. @param definitions undefined: no attribute is mapped, or they could not be read */
+const createLook = (definitions: ReadDefinitions | undefined) => ({
+  definitions,
   /** Users whose values differ. */
-  suspects: Set<Ref>;
+  suspects: new Set<Ref>(),
   /** Number of users whose value list was read. */
-  read: number;
+  read: 0,
   /**
    * Number of users, without those found to have no managed account or no value list; 0 if the lists show every mapped attribute.
    */
-  of: number;
+  of: 0,
   /** Number of users whose values could not be read, or differ and could not be verified. */
-  failed: number;
+  failed: 0,
   /** Whether a stored number (`Link.account`) is that of another account, so that the values of all users are compared. */
-  areNumbersWrong: boolean;
+  areNumbersWrong: false,
   /** Position at which the next run continues; undefined: nothing was read. */
-  cursor: number | undefined;
-  /** Undefined: no attribute is mapped, or the definitions could not be read. */
-  definitions: ReadDefinitions | undefined;
-}
+  cursor: undefined as number | undefined,
+});
 
 /**
  * Compares booleans and lists, which SCIM answers leave out (contract 2.4): of all users if `full`, or if the definition of such an
@@ -44,16 +46,7 @@ export interface ValueLook {
  */
 export async function verifyValues(scan: ScanResult, full: boolean): Promise<ValueLook> {
   const { directory, target, runs } = scan.scope;
-  const look: ValueLook = {
-    suspects: new Set(),
-    read: 0,
-    of: 0,
-    failed: 0,
-    areNumbersWrong: false,
-    cursor: undefined,
-    definitions: undefined,
-  };
-  look.definitions = await readDefinitions(scan);
+  const look = createLook(await readDefinitions(scan));
   const unlisted = unlistedAttributes(target.mapping.types);
   if (unlisted.size === 0) return look;
   look.of = await directory.count('User');

@@ -50,11 +50,7 @@ export interface ComparisonRun extends GroupChoice {
 }
 
 /** The lists of the platform, compared with the links. */
-export interface Lists {
-  users: UserScan;
-  groups: GroupScan;
-  verifiedGroups: VerifiedResource[];
-}
+export type Lists = Awaited<ReturnType<typeof scanLists>>;
 
 /** Prepares the comparison, and decides whether all users are mapped and all members and values are read. */
 export async function beginScan(scope: ReconcileScope, options: PlanOptions): Promise<ComparisonRun> {
@@ -85,7 +81,7 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
 }
 
 /** Scans users and groups, and verifies the groups that may differ. Groups are read in parallel to the longer list of users. */
-export async function scanLists({ scan, mapsAll, full }: ComparisonRun): Promise<Lists> {
+export async function scanLists({ scan, mapsAll, full }: ComparisonRun) {
   const orphans = await readOrphans(scan);
   const userWork = scanUsers(scan, mapsAll, orphans.User);
   scan.unmanagedAccounts = userWork.then(

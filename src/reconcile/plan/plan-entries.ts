@@ -20,7 +20,7 @@ import { withFollowers } from './followers.ts';
 import { deadLetterEntries, unmanagedEntries } from './reported-entries.ts';
 
 /** The verified resources, with what tells the causes of their differences. */
-export interface Judged {
+interface Judged {
   verified: VerifiedResource[];
   /** Changes that wait for a decision or were rejected, and that somebody has made at the platform. */
   doneChanges: DoneChanges[];

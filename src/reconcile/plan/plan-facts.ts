@@ -3,8 +3,6 @@ import type { Ref } from '../../directory/records.ts';
 import { withLostCause } from '../compare/attribution.ts';
 import { withTakenNames } from '../compare/namesake.ts';
 import { applyRefusals } from '../compare/refusals.ts';
-import type { ValueLook } from '../compare/verify-values.ts';
-import type { PlanEntry } from '../entry.ts';
 import { planHandover } from '../handover/plan-handover.ts';
 import type { Plan } from '../plan.ts';
 import { ifOpen, readRestored } from '../tenant/restored.ts';
@@ -12,7 +10,7 @@ import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { healedByUserList } from '../unwritten/held.ts';
 import { changedProtection } from '../unwritten/protection.ts';
 import { verifyRest, type ComparisonRun, type Lists, type PlanOptions } from './compare-all.ts';
-import { deadLettersToEnd, entriesOf, type Judged } from './plan-entries.ts';
+import { deadLettersToEnd, entriesOf } from './plan-entries.ts';
 import {
   absentText,
   countAbsentLeavers,
@@ -23,26 +21,7 @@ import {
 import type { ReconcileScope } from '../scope.ts';
 
 /** The lists that a run compared, and what was found about their resources. */
-export interface PlanFacts extends Pick<Judged, 'verified' | 'doneChanges' | 'openRestore'> {
-  run: ComparisonRun;
-  lists: Lists;
-  values: ValueLook;
-  entries: PlanEntry[];
-  exceptions: Plan['exceptions'];
-  handover: Plan['handover'];
-  /**
-   * Dead letters whose refused change somebody made at the platform, or that were refused because the tenant had no user list,
-   * which it has now (`healedByUserList`); the run marks them.
-   */
-  endedDeadLetters: Ref[];
-  /** Groups that the settings leave out since their last sync. */
-  leftOut: { ref: Ref; platformId: string }[];
-  /**
-   * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or whose
-   * next sync compares all members (`needsMemberReview`), and users whose protection changed since their last sync.
-   */
-  toMark: Ref[];
-}
+export type PlanFacts = Awaited<ReturnType<typeof gatherFacts>>;
 
 /**
  * Verifies the resources that the lists cannot settle, and gathers the facts about all of them. Each step needs the one before it:
@@ -53,7 +32,7 @@ export async function gatherFacts(
   run: ComparisonRun,
   lists: Lists,
   options: PlanOptions & { startedAt: number },
-): Promise<PlanFacts> {
+) {
   const { scan, mappedBy, rulesChanged } = run;
   const { scope } = scan;
   const { users, verifiedGroups } = lists;
@@ -108,8 +87,17 @@ export async function gatherFacts(
     handover,
     openRestore,
     doneChanges,
+    /**
+     * Dead letters whose refused change somebody made at the platform, or that were refused because the tenant had no user list,
+     * which it has now (`healedByUserList`); the run marks them.
+     */
     endedDeadLetters,
+    /** Groups that the settings leave out since their last sync. */
     leftOut,
+    /**
+     * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or whose
+     * next sync compares all members (`needsMemberReview`), and users whose protection changed since their last sync.
+     */
     toMark,
   };
 }

@@ -1,5 +1,4 @@
 // Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another tenant.
-import type { ConfirmedRemovals, Drift } from '../../directory/outbox/drift.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { Cursor } from '../../directory/outbox/runs.ts';
@@ -12,7 +11,6 @@ import type { ValueLook } from '../compare/verify-values.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
-import type { ComparisonRun } from './compare-all.ts';
 import type { PlanFacts } from './plan-facts.ts';
 
 /** Whether the platform is the tenant of the links. */
@@ -28,37 +26,7 @@ export interface TenantVerdict {
 }
 
 /** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores what the next run builds on. */
-export interface RunFindings
-  extends
-    TenantVerdict,
-    Pick<ComparisonRun, 'mappedBy' | 'mapsAll' | 'rulesAgree'>,
-    Pick<PlanFacts, 'endedDeadLetters' | 'toMark'> {
-  cursors: Partial<Record<Cursor, number>>;
-  /** Groups with equal members, with the platform's time of their last change. */
-  groupsSeen: Map<Ref, string>;
-  /** Unconfirmed removals of members whom the platform does not show in their group any more. */
-  confirmed: ConfirmedRemovals[];
-  /**
-   * Whether this run may store that its rules mapped every user: it mapped all, from complete lists, no process that runs has other
-   * rules, and no attribute is defined with another type.
-   */
-  mapped: boolean;
-  /** Derived data was repaired, so the run repeats until no resource is left out. */
-  isRepaired: boolean;
-  /** Number of resources that were skipped, because a push or a sync changed them during every read. */
-  moved: number;
-  /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
-  definitions: ComparedDefinitions | undefined;
-  /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
-  done: Drift[];
-  /**
-   * Users whose mapping fails or whose activation waits for a value, unless their last sync was refused under the present settings;
-   * the run marks them.
-   */
-  unmapped: Ref[];
-  /** Returns whether the lists showed the linked account or group. */
-  isShown: (ref: Ref, platformId: string) => boolean;
-}
+export type RunFindings = ReturnType<typeof toFindings>;
 
 /**
  * Returns users whose values cannot be mapped, or whose activation waits for a value. A user whose last sync was refused under the
@@ -98,30 +66,47 @@ export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdic
 }
 
 /** Returns what a comparison found beside the plan. */
-export function toFindings(facts: PlanFacts, tenant: TenantVerdict): RunFindings {
+export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
   const { run, lists, values, verified, entries, doneChanges, endedDeadLetters, toMark } = facts;
   const { scan, mapsAll, rulesAgree, mappedBy } = run;
   const { users, groups } = lists;
   const areListsComplete = users.proof.complete && groups.proof.complete;
+  const cursors: Partial<Record<Cursor, number>> = {
+    members: groups.cursor,
+    ...(values.cursor === undefined ? {} : { values: values.cursor }),
+  };
   return {
-    cursors: {
-      members: groups.cursor,
-      ...(values.cursor === undefined ? {} : { values: values.cursor }),
-    },
+    cursors,
+    /** Groups with equal members, with the platform's time of their last change. */
     groupsSeen: equalGroups(groups, verified),
+    /** Unconfirmed removals of members whom the platform does not show in their group any more. */
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
+    /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
     definitions: comparedDefinitions(values),
+    /**
+     * Whether this run may store that its rules mapped every user: it mapped all, from complete lists, no process that runs has other
+     * rules, and no attribute is defined with another type.
+     */
     mapped: mapsAll && rulesAgree && !hasTypeConflict(entries) && areListsComplete,
     rulesAgree,
     mapsAll,
     mappedBy,
+    /**
+     * Users whose mapping fails or whose activation waits for a value, unless their last sync was refused under the present settings;
+     * the run marks them.
+     */
     unmapped: unmappedUsers(verified, entries, scan.scope.outbox.settings),
     toMark,
+    /** Derived data was repaired, so the run repeats until no resource is left out. */
     isRepaired: scan.isRepaired,
+    /** Number of resources that were skipped, because a push or a sync changed them during every read. */
     moved: scan.counts.moved,
     endedDeadLetters,
+    /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
     done: doneChanges.filter(({ marked }) => !marked).map(toDoneNote),
-    isShown: (ref, platformId) => (ref.startsWith('User:') ? users : groups).isListed(platformId),
+    /** Returns whether the lists showed the linked account or group. */
+    isShown: (ref: Ref, platformId: string): boolean =>
+      (ref.startsWith('User:') ? users : groups).isListed(platformId),
     ...tenant,
   };
 }

@@ -1,5 +1,5 @@
 // Compares one page of the platform's user list with the links, or with mapped records, and sorts its accounts into a UserScan.
-import type { Coverage } from '../../directory/outbox/coverage.ts';
+import { noCoverage } from '../../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
 import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
@@ -12,60 +12,62 @@ import type { Cover } from './cover.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import { deletionDue } from '../../sync/user/deletion-due.ts';
 import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
-import type { ListProof } from './list-proof.ts';
+import type { ProofKeeper } from './list-proof.ts';
 import { userEntries } from '../compare/plan-users.ts';
 import { isProtected, protectionAt } from '../compare/protected.ts';
 import type { TargetRules } from '../compare/user-case.ts';
 import type { ScanResult } from '../scope.ts';
-import type { Recognition } from '../tenant/tenant.ts';
 import { faultEntries, rulesOf } from '../compare/verify-users.ts';
 import { noteShown } from '../compare/shown-attributes.ts';
-import { addAccount, addFormer, type Strangers } from '../compare/strangers.ts';
+import { addAccount, addFormer, noAccounts } from '../compare/strangers.ts';
 import { isReturning, isUnmappable, usersToVerify, type UserToVerify } from '../compare/desired-users.ts';
 import { groupsOfAccount, type VerifiedResource } from '../compare/verified.ts';
 
-export interface UserScan {
-  proof: ListProof;
-  coverage: Coverage;
+export type UserScan = ReturnType<typeof createUserScan>;
+
+/** Returns the findings before the list is read. @param covering reads stored records in parallel to the list */
+export const createUserScan = (
+  reader: ProofKeeper<WireUser>,
+  hasMoved: boolean,
+  covering: Promise<Cover>,
+) => ({
+  proof: reader.verdict(),
+  coverage: noCoverage(),
+  covering,
   /** Number of listed accounts whose link is not departed and has no mark and no condition. */
-  matched: number;
+  matched: 0,
   /** Counts by which tenant.ts recognises the tenant. */
-  recognition: Recognition;
+  recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved },
   /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
-  suspects: Map<Ref, string[]>;
+  suspects: new Map<Ref, string[]>(),
   /** Suspects whose attribute values are read by a further call, because all values of an attribute seem to be lost (findLost). */
-  valued: Set<Ref>;
+  valued: new Set<Ref>(),
   /** Pending changes and changes of the mapping, which need no verification. */
-  settled: VerifiedResource[];
+  settled: [] as VerifiedResource[],
   /**
    * Pending changes and changes of the mapping of suspects. They join `settled` if all other differences of the suspect are of
    * values that the user list never returns.
    */
-  besides: Map<Ref, VerifiedResource>;
+  besides: new Map<Ref, VerifiedResource>(),
+  /** Users that were compared by mapping their records. */
+  seen: new Set<Ref>(),
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
-  unseen: Set<Ref>;
+  unseen: new Set<Ref>(),
   /**
    * Listed accounts whose name a user without account may want: unmanaged ones, and those of users who left (`former`) and of other
    * connections (`taken`).
    */
-  strangers: Strangers;
+  strangers: { ...noAccounts(), former: noAccounts(), taken: noAccounts() },
   /** The unmanaged accounts of `strangers`, as platform id to userName. */
-  unmanaged: Map<string, string>;
+  unmanaged: new Map<string, string>(),
   /** Returns whether the list showed the account. */
-  isListed: (platformId: string) => boolean;
-}
-
-export interface UserScanDraft extends UserScan {
-  /** Users that were compared by mapping their records. */
-  seen: Set<Ref>;
-  /** Reads stored records in parallel to the list. */
-  covering: Promise<Cover>;
-}
+  isListed: (platformId: string): boolean => reader.has(platformId),
+});
 
 /** Compares the accounts of one page and adds them to the draft. @param mapsAll true: each linked user's record is mapped */
 export async function compareUserPage(
   scan: ScanResult,
-  draft: UserScanDraft,
+  draft: UserScan,
   page: WireUser[],
   mapsAll: boolean,
 ): Promise<void> {
@@ -150,11 +152,7 @@ const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
 });
 
 /** Counts users whose fingerprint and link are unchanged since an earlier match as equal. @returns the other users */
-async function withoutKnownEqual(
-  scan: ScanResult,
-  draft: UserScanDraft,
-  users: WireUser[],
-): Promise<WireUser[]> {
+async function withoutKnownEqual(scan: ScanResult, draft: UserScan, users: WireUser[]): Promise<WireUser[]> {
   const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
   const others = new Set(await scan.scope.drifts.unlikePrints(seen));
   return users.filter((user, index) => {
@@ -190,7 +188,7 @@ const rulesOfPage = (scan: ScanResult): TargetRules => ({
  * Adds the pushed values that wait for a held change of the same person. The link does not have them, because their sync ended
  * without a write.
  */
-async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<void> {
+async function addWaitingValues(scan: ScanResult, draft: UserScan, cases: MappedCase[]): Promise<void> {
   const wanted = await usersToVerify(
     scan.scope,
     cases.map(({ holder }) => holder),
@@ -207,7 +205,7 @@ async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: M
 }
 
 /** Compares users by mapping their records. @returns fingerprints of the equal ones */
-async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<Print[]> {
+async function mapAll(scan: ScanResult, draft: UserScan, cases: MappedCase[]): Promise<Print[]> {
   const equal: Print[] = [];
   const wanted = await usersToVerify(
     scan.scope,
@@ -263,7 +261,7 @@ function namesOfDrift(entries: readonly PlanEntry[]): string[] {
 }
 
 /** Adds accounts that no resource of this connection is linked to: as unmanaged, or as accounts of another connection. */
-async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
+async function takeStrangers(scan: ScanResult, draft: UserScan, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
   const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));
   users.forEach((user, index) => {

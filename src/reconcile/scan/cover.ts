@@ -6,7 +6,6 @@ import {
   noCoverage,
   type BriefPortion,
   type ClosingPolicy,
-  type Coverage,
   type CoverPortion,
   type CoverState,
 } from '../../directory/outbox/coverage.ts';
@@ -17,30 +16,23 @@ import { observedLinks } from '../unwritten/waiting-for-decision.ts';
 import type { ListProof } from './list-proof.ts';
 
 /** The stored resources of a kind by their state (CoverState). */
-export interface Cover {
-  coverage: Coverage;
-  /** Linked resources that the list does not show; set by `compareWithList`. */
-  absent: Ref[];
-  /** Resources with a mark whose sync is due or waits for an operator. */
-  pending: Ref[];
-  /** Resources that need a sync although none is due (LOST); `compareWithList` adds them to `scan.lost`. */
-  lost: Ref[];
-  /** All other resources that are not linked and synced: out of scope, or with a condition such as a rejected change. */
-  atRest: Ref[];
-  /** States of the resources in `lost` and `atRest`: no sync of them is due. */
-  notDue: Map<Ref, CoverState>;
-}
+export type Cover = ReturnType<typeof emptyCover>;
 
 /** States of resources whose mark leads to a sync. A resource in the state `stuck` has a mark too, but no sync is due (LOST). */
 const DUE: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld', 'behindRefused']);
 
-const emptyCover = (): Cover => ({
+const emptyCover = () => ({
   coverage: noCoverage(),
-  absent: [],
-  pending: [],
-  lost: [],
-  atRest: [],
-  notDue: new Map(),
+  /** Linked resources that the list does not show; set by `compareWithList`. */
+  absent: [] as Ref[],
+  /** Resources with a mark whose sync is due or waits for an operator. */
+  pending: [] as Ref[],
+  /** Resources that need a sync although none is due (LOST); `compareWithList` adds them to `scan.lost`. */
+  lost: [] as Ref[],
+  /** All other resources that are not linked and synced: out of scope, or with a condition such as a rejected change. */
+  atRest: [] as Ref[],
+  /** States of the resources in `lost` and `atRest`: no sync of them is due. */
+  notDue: new Map<Ref, CoverState>(),
 });
 
 /** Returns whether the policy of the target closes accounts, as an option of the reads of the coverage. */

@@ -6,24 +6,19 @@ import type { Kind, Ref } from '../../directory/records.ts';
 import type { CoverageOfKinds } from '../../directory/outbox/runs.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-interface CoverageResult {
-  coverage: CoverageOfKinds;
-  /** Lost resources: no sync of them is due, although one is needed. */
-  lost: Ref[];
-}
-
 /**
  * Reads the state of all resources from Redis, without a call to the platform.
  * @param isShown returns whether the lists of this run showed the linked account or group of a resource
  * @param compared coverage of the comparison; a `seen` of null, of a list that was not read completely, stays null
  * @param startedAt start of the run, Unix milliseconds; a resource that was written since counts as shown
+ * @returns also the lost resources: no sync of them is due, although one is needed
  */
 export async function readCoverageResult(
   scope: ReconcileScope,
   isShown: (ref: Ref, platformId: string) => boolean,
   compared: CoverageOfKinds,
   startedAt: number,
-): Promise<CoverageResult> {
+): Promise<{ coverage: CoverageOfKinds; lost: Ref[] }> {
   const lost: Ref[] = [];
   const closes = scope.target.policy.policy === 'sync';
   const read = async (kind: Kind, { seen }: Coverage): Promise<Coverage> => {

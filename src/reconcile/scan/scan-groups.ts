@@ -4,10 +4,10 @@ import { discount, noCoverage, type Coverage, type CoverState } from '../../dire
 import { parseLink } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
-import type { GroupStrangers } from '../compare/group-namesake.ts';
+import { noGroups } from '../compare/group-namesake.ts';
 import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
 import type { ScanResult } from '../scope.ts';
-import { createListProof, type ListProof } from './list-proof.ts';
+import { createListProof, type ProofKeeper } from './list-proof.ts';
 import { isUnconditional } from './compare-user-page.ts';
 import { scanList } from './scan.ts';
 
@@ -20,26 +20,30 @@ const IN_TURN = 20;
 /** Age from which a time of change is reliable: a further change in the same moment could have the same time stamp. */
 const SETTLED_MS = 5000;
 
-export interface GroupScan extends GroupStrangers {
-  proof: ListProof;
-  coverage: Coverage;
+export type GroupScan = ReturnType<typeof createGroupScan>;
+
+/** Returns the findings before the list is read. @param cursor position in the order of creation at which to read members */
+const createGroupScan = (reader: ProofKeeper<WireGroup>, cursor: number) => ({
+  proof: reader.verdict(),
+  coverage: noCoverage(),
   /** As in `Cover` (cover.ts). */
-  notDue: ReadonlyMap<Ref, CoverState>;
+  notDue: new Map<Ref, CoverState>(),
   /** Number of listed groups whose link is not departed and has no mark and no condition. */
-  matched: number;
+  matched: 0,
   /** Groups to verify one by one. */
-  suspects: Set<Ref>;
+  suspects: new Set<Ref>(),
   /** Groups whose members have to be read. */
-  withMembers: Set<Ref>;
+  withMembers: new Set<Ref>(),
+  ...noGroups(),
   /** Unmanaged groups: platform id to name. */
-  unmanaged: Map<string, string>;
+  unmanaged: new Map<string, string>(),
   /** Time of the last change of each linked group, if it is old enough to be reliable. */
-  changedAt: Map<Ref, string>;
+  changedAt: new Map<Ref, string>(),
   /** Position in the order of creation at which the next run continues to read members. */
-  cursor: number;
+  cursor,
   /** Returns whether the list showed the group. */
-  isListed: (platformId: string) => boolean;
-}
+  isListed: (platformId: string): boolean => reader.has(platformId),
+});
 
 /** Which groups a run compares beyond those that changed. */
 export interface GroupChoice {
@@ -91,21 +95,7 @@ async function addDesired(
 async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   const { scope, signal, counts } = scan;
   const reader = createListProof<WireGroup>();
-  const draft: GroupScan = {
-    proof: reader.verdict(),
-    coverage: noCoverage(),
-    notDue: new Map(),
-    matched: 0,
-    suspects: new Set(),
-    withMembers: new Set(),
-    byName: new Map(),
-    linked: new Map(),
-    taken: new Map(),
-    unmanaged: new Map(),
-    changedAt: new Map(),
-    cursor: await scope.runs.cursor('members'),
-    isListed: (id) => reader.has(id),
-  };
+  const draft = createGroupScan(reader, await scope.runs.cursor('members'));
   const pages = scanList(
     (startIndex, count, pageSignal) => {
       counts.calls++;

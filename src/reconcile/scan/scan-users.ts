@@ -1,18 +1,16 @@
 // Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in their
 // links, because it equals the desired state while the mapping is unchanged. The fields of the draft, such as `suspects` (users to
-// verify one by one), are explained at UserScanDraft (compare-user-page.ts), the states of resources at Cover (cover.ts).
+// verify one by one), are explained at UserScan (compare-user-page.ts), the states of resources at Cover (cover.ts).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { noCoverage } from '../../directory/outbox/coverage.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { compareWithList, readCover, type Orphans, unlistedWaiting } from './cover.ts';
-import { compareUserPage, type UserScan, type UserScanDraft } from './compare-user-page.ts';
+import { compareUserPage, createUserScan, type UserScan } from './compare-user-page.ts';
 import { createListProof } from './list-proof.ts';
 import { scanList } from './scan.ts';
 import type { ScanResult } from '../scope.ts';
-import { noAccounts } from '../compare/strangers.ts';
 import { findLost, LOST_SAMPLES } from '../compare/verify-values.ts';
 import { asking } from '../compare/platform-reads.ts';
 
@@ -40,26 +38,11 @@ export async function scanUsers(scan: ScanResult, mapsAll: boolean, orphans: Orp
 }
 
 /** Reads the list once, and compares each page while the next ones arrive. */
-async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDraft> {
+async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScan> {
   const { scope, signal, counts } = scan;
   const { client } = scope.target;
   const reader = createListProof<WireUser>();
-  const draft: UserScanDraft = {
-    proof: reader.verdict(),
-    coverage: noCoverage(),
-    matched: 0,
-    recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved: scan.hasMoved },
-    suspects: new Map(),
-    valued: new Set(),
-    settled: [],
-    besides: new Map(),
-    unseen: new Set(),
-    strangers: { ...noAccounts(), former: noAccounts(), taken: noAccounts() },
-    unmanaged: new Map(),
-    isListed: (id) => reader.has(id),
-    seen: new Set(),
-    covering: readCover(scan, 'User'),
-  };
+  const draft = createUserScan(reader, scan.hasMoved, readCover(scan, 'User'));
   draft.covering.catch(() => undefined); // awaited by addDesired
   const inWork: Promise<void>[] = [];
   let total = 0;
@@ -160,7 +143,7 @@ async function decideHidden(
  */
 async function addDesired(
   scan: ScanResult,
-  found: UserScanDraft,
+  found: UserScan,
   mapsAll: boolean,
   orphans: Orphans,
 ): Promise<void> {

@@ -21,16 +21,7 @@ const PENDING_HOLDER_RETRY_MS = 15_000;
 /** Interval of attempts while the guard holds the change of the former holder. A decision makes the new holder due at once. */
 const HELD_HOLDER_RETRY_MS = 60_000;
 
-/** Changes that keep a resource from giving up its name or account. */
-interface Standing {
-  isHeld: boolean;
-  /** Groups that are still to remove the user. */
-  removals: Ref[];
-  /** Since when a sync of the resource, or of a group of `removals`, is pending, Unix milliseconds; undefined: none is. */
-  pendingSince: number | undefined;
-  /** Whether a sync of the resource itself is pending. */
-  isMarked: boolean;
-}
+type Standing = Awaited<ReturnType<typeof standingOf>>;
 
 /**
  * Returns whether another resource is linked to the account or group and may still give it up: its sync is pending, a change of it
@@ -50,8 +41,12 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
 export const isToBeSynced = ({ isHeld, removals, pendingSince }: Standing): boolean =>
   isHeld || removals.length > 0 || pendingSince !== undefined;
 
-/** Reads what keeps a resource from giving up its name or account. */
-export async function standingOf({ outbox }: Pick<SyncContext, 'outbox'>, holder: Ref): Promise<Standing> {
+/**
+ * Reads what keeps a resource from giving up its name or account.
+ * @returns `removals`: groups that are still to remove the user; `pendingSince`: since when a sync of the resource, or of one of these
+ *   groups, is pending, Unix milliseconds; `isMarked`: whether a sync of the resource itself is pending
+ */
+export async function standingOf({ outbox }: Pick<SyncContext, 'outbox'>, holder: Ref) {
   const { kind, id } = parseRef(holder);
   // The new holder must not inherit memberships whose removal is pending.
   const groups = kind === 'User' ? await outbox.pendingRemovals(id) : [];
