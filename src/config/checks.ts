@@ -1,9 +1,10 @@
 // Checks what JSON Schema cannot express. The checks also run on a document with schema faults, so that the operator gets
 // all faults at once.
 import type { ConfigFault } from './faults.ts';
+import { checkAddresses } from './address-checks.ts';
 import { checkCustomSchemas, schemasFor } from './custom-schemas.ts';
 import * as forms from './forms.ts';
-import { hasText, isTree, select, type Place } from './places.ts';
+import { faultsIn, hasText, isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 import { checkNotices } from './notice-checks.ts';
@@ -60,10 +61,9 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...FORM_CHECKS.flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
     ...grammars.flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
     ...checkSecrets(document),
-    ...checkTargetAddresses(document),
+    ...checkAddresses(document),
     ...checkPorts(document),
     ...checkRedis(document),
-    ...checkKeyAddresses(document),
     ...checkEvents(document),
     ...checkReferences(document),
     ...checkTokenNames(document),
@@ -74,18 +74,6 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkNotices(document),
   ];
 }
-
-/** Returns the fault that `check` finds in each mapping at the places of a pattern. @param key added to the path, such as `/url` */
-const faultsIn = (
-  document: unknown,
-  pattern: string,
-  check: (tree: Record<string, unknown>) => string | undefined,
-  key = '',
-): ConfigFault[] =>
-  select(document, pattern).flatMap(({ path, value }) => {
-    const message = isTree(value) ? check(value) : undefined;
-    return message === undefined ? [] : [{ path: path + key, message }];
-  });
 
 /** Returns the fault that `check` finds in each text at the places of a pattern. */
 function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): ConfigFault[] {
@@ -140,61 +128,12 @@ function checkRedis(document: unknown): ConfigFault[] {
   return faults;
 }
 
-/** Requires https for platforms, or http to this machine where the target allows it. */
-function checkTargetAddresses(document: unknown): ConfigFault[] {
-  return faultsIn(
-    document,
-    'targets/*',
-    ({ url, allowLoopbackHttp }) =>
-      typeof url === 'string' ? addressFault(url, allowLoopbackHttp === true) : undefined,
-    '/url',
-  );
-}
-
-function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
-  const fault = forms.checkWebAddress(text);
-  if (fault !== undefined) return fault;
-  return forms.checkSecureScheme(
-    new URL(text),
-    {
-      loopbackAllowed,
-      why: 'The platform must be reached by https://, or its key could be read on the way.',
-    },
-    'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.',
-  );
-}
-
-/** Requires https for the addresses of JWT keys, because an attacker who changes keys in transit can sign tokens. */
-function checkKeyAddresses(document: unknown): ConfigFault[] {
-  const check = ({ jwksUri, allowLoopbackHttp }: Record<string, unknown>): string | undefined =>
-    typeof jwksUri === 'string'
-      ? forms.checkSecureAddress(jwksUri, {
-          example: 'https://login.example.com/keys',
-          loopbackAllowed: allowLoopbackHttp === true,
-          why: 'The keys must be read by https://, or an attacker on the network could replace them.',
-        })
-      : undefined;
-  return faultsIn(document, 'connections/*/jwt', check, '/jwksUri');
-}
-
-/** Requires one of poll and push: together they would take events from one list. Checks the address for push. */
+/** Requires one of poll and push: together they would take events from one list. */
 function checkEvents(document: unknown): ConfigFault[] {
-  const checkWays = ({ poll, push }: Record<string, unknown>): string | undefined => {
+  return faultsIn(document, 'connections/*/events', ({ poll, push }) => {
     if (isTree(poll) !== isTree(push)) return undefined;
     return `Give exactly one of poll and push; here ${isTree(poll) ? 'both are' : 'neither is'} given.`;
-  };
-  const checkPush = ({ endpoint, allowLoopbackHttp }: Record<string, unknown>): string | undefined =>
-    typeof endpoint === 'string'
-      ? forms.checkSecureAddress(endpoint, {
-          example: 'https://receiver.example.com/events',
-          loopbackAllowed: allowLoopbackHttp === true,
-          why: 'The receiver must be reached by https://, or events could be read on the way.',
-        })
-      : undefined;
-  return [
-    ...faultsIn(document, 'connections/*/events', checkWays),
-    ...faultsIn(document, 'connections/*/events/push', checkPush, '/endpoint'),
-  ];
+  });
 }
 
 /** Requires that the targets of each connection exist. */

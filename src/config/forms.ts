@@ -3,7 +3,6 @@ import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import cron from 'node-cron';
 import { patternFault } from '../support/linear-regexp.ts';
-import { isLoopback } from '../support/loopback.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 
 const SHORTEST_SECRET = 16;
@@ -87,40 +86,6 @@ export function checkWebAddress(text: string): string | undefined {
   }
   if (url.username || url.password) return 'Remove user and password from the address.';
   return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
-}
-
-/** An address that has to be reached by https://. */
-interface SecureAddress {
-  /** Whether the settings allow http:// to this machine. */
-  loopbackAllowed: boolean;
-  /** Sentence that says why http:// is refused. */
-  why: string;
-}
-
-/**
- * Checks an address that may have a query: receivers of events select a stream by it, issuers of JWTs the keys of one application,
- * and webhooks of Teams have a key in it.
- * @param example a right address, for the message
- */
-export function checkSecureAddress(
-  text: string,
-  { example, ...address }: SecureAddress & { example: string },
-): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) return `Not a web address. Write it in full, such as ${example}.`;
-  if (url.username || url.password) return 'Remove user and password from the address.';
-  return checkSecureScheme(url, address);
-}
-
-/** Requires https://, or http:// to this machine where the settings allow that. */
-export function checkSecureScheme(
-  url: URL,
-  { loopbackAllowed, why }: SecureAddress,
-  advice = 'Use https://, or set allowLoopbackHttp: true beside it for this machine.',
-): string | undefined {
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol !== 'http:' || !isLoopback(url)) return why;
-  return loopbackAllowed ? undefined : advice;
 }
 
 export function checkRedisAddress(text: string): string | undefined {

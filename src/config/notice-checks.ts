@@ -1,7 +1,6 @@
 // Checks what JSON Schema cannot express about the settings of notices.
 import type { ConfigFault } from './faults.ts';
-import { checkSecureAddress } from './forms.ts';
-import { hasText, isTree, select } from './places.ts';
+import { faultsIn, hasText, select } from './places.ts';
 
 const MOST_CHANNELS = 10;
 /** Shortest and longest key that Standard Webhooks allows, in bytes. */
@@ -12,7 +11,7 @@ const MAKE_ONE = 'Make one with: echo "whsec_$(openssl rand -base64 32)"';
 export function checkNotices(document: unknown): ConfigFault[] {
   const channels = select(document, 'notices/channels/*');
   if (channels.length === 0) return [];
-  const faults = channels.flatMap(({ path, value }) => (isTree(value) ? channelFaults(path, value) : []));
+  const faults = faultsIn(document, 'notices/channels/*', secretFault, '/secret');
   if (channels.length > MOST_CHANNELS)
     faults.push({ path: '/notices/channels', message: `Name at most ${MOST_CHANNELS} channels.` });
   if (!hasPage(document))
@@ -27,29 +26,9 @@ export function checkNotices(document: unknown): ConfigFault[] {
 const hasPage = (document: unknown): boolean =>
   ['notices/pageUrl', 'server/adminUrl', 'server/publicUrl'].some((at) => hasText(document, at));
 
-function channelFaults(
-  path: string,
-  { url, form = 'webhook', secret, allowLoopbackHttp }: Record<string, unknown>,
-): ConfigFault[] {
-  const faults: ConfigFault[] = [];
-  const address = typeof url === 'string' ? addressFault(url, allowLoopbackHttp === true) : undefined;
-  if (address !== undefined) faults.push({ path: `${path}/url`, message: address });
-  const key = secretFault(form, secret ?? null);
-  if (key !== undefined) faults.push({ path: `${path}/secret`, message: key });
-  return faults;
-}
-
-function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
-  const fault = checkSecureAddress(text, {
-    example: 'https://hooks.example.com/bridge',
-    loopbackAllowed,
-    why: 'The receiver must be reached by https://, or notices could be read on the way.',
-  });
-  return fault ?? (new URL(text).hash ? 'Remove everything from # on.' : undefined);
-}
-
 /** Returns the fault of a channel's secret. The schema reports a secret of another type. */
-function secretFault(form: unknown, secret: unknown): string | undefined {
+function secretFault({ form = 'webhook', secret: given }: Record<string, unknown>): string | undefined {
+  const secret = given ?? null;
   if (form !== 'webhook')
     return secret === null ? undefined : 'Remove the secret: Slack and Teams check no signature.';
   if (secret === null) return `The form webhook is signed, so it needs a secret. ${MAKE_ONE}`;

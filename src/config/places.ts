@@ -1,4 +1,5 @@
 // Finds and sets values in a settings document by path. Only own properties are used, because names come from the file.
+import type { ConfigFault } from './faults.ts';
 
 /** A value of the document and its place. */
 export interface Place {
@@ -45,6 +46,18 @@ function step(place: Place, part: string): Place[] {
     return { keys, path: toPath(keys), value: tree[name] };
   });
 }
+
+/** Returns the fault that `check` finds in each mapping at the places of a pattern. @param key added to the path, such as `/url` */
+export const faultsIn = (
+  document: unknown,
+  pattern: string,
+  check: (tree: Record<string, unknown>) => string | undefined,
+  key = '',
+): ConfigFault[] =>
+  select(document, pattern).flatMap(({ path, value }) => {
+    const message = isTree(value) ? check(value) : undefined;
+    return message === undefined ? [] : [{ path: path + key, message }];
+  });
 
 /** Returns whether there is text at a place of a pattern. */
 export const hasText = (root: unknown, pattern: string): boolean =>

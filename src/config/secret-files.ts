@@ -7,6 +7,7 @@ import type { Logger } from '../support/logger.ts';
 import { firstPerPath } from './faults.ts';
 import { select, setAt, toKeys } from './places.ts';
 import type { Config } from './schema.ts';
+import { checkAddresses } from './address-checks.ts';
 import { checkNotices } from './notice-checks.ts';
 import { checkSecrets, repeatedSecrets } from './secrets.ts';
 import { errorCode } from './settings-file.ts';
@@ -102,7 +103,12 @@ function faultsWith(config: Config, changed: readonly Secret[]): Map<string, str
     path: other,
     message: `The same secret is used at ${path}.`,
   }));
-  const faults = firstPerPath([...checkSecrets(proposed), ...others, ...checkNotices(proposed)]);
+  const faults = firstPerPath([
+    ...checkSecrets(proposed),
+    ...others,
+    ...checkAddresses(proposed),
+    ...checkNotices(proposed),
+  ]);
   return new Map(faults.map(({ path, message }) => [path, message]));
 }
 

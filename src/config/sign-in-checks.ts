@@ -1,7 +1,7 @@
 // Checks what JSON Schema cannot express about the sign-in settings.
 import type { ConfigFault } from './faults.ts';
 import { isLoopback } from '../support/loopback.ts';
-import { checkSecureScheme, checkWebAddress } from './forms.ts';
+import { checkWebAddress } from './forms.ts';
 import { hasText, isTree, select } from './places.ts';
 
 /** Checks the base address of the page: https, or http of this machine, because the cookie of a session is sent there. */
@@ -22,29 +22,13 @@ export function checkSignIn(document: unknown): ConfigFault[] {
     const roles = isTree(signIn.roles) ? Object.values(signIn.roles) : [];
     if (!roles.some((names) => Array.isArray(names) && names.length > 0))
       faults.push({ path: `${path}/roles`, message: 'Name at least one role, or nobody can sign in.' });
-    if (isTree(signIn.openid)) faults.push(...checkOpenId(document, `${path}/openid`, signIn.openid));
+    const hasPage = hasText(document, 'server/adminUrl') || hasText(document, 'server/publicUrl');
+    if (isTree(signIn.openid) && !hasPage)
+      faults.push({
+        path: '/server/adminUrl',
+        message:
+          'The provider sends people back to this address: give the address under which they open the page.',
+      });
     return faults;
   });
-}
-
-function checkOpenId(document: unknown, path: string, openid: Record<string, unknown>): ConfigFault[] {
-  const faults: ConfigFault[] = [];
-  if (!hasText(document, 'server/adminUrl') && !hasText(document, 'server/publicUrl'))
-    faults.push({
-      path: '/server/adminUrl',
-      message:
-        'The provider sends people back to this address: give the address under which they open the page.',
-    });
-  if (typeof openid.issuer === 'string') {
-    const message = issuerFault(openid.issuer, openid.allowLoopbackHttp === true);
-    if (message !== undefined) faults.push({ path: `${path}/issuer`, message });
-  }
-  return faults;
-}
-
-function issuerFault(text: string, loopbackAllowed: boolean): string | undefined {
-  const fault = checkWebAddress(text);
-  if (fault !== undefined) return fault;
-  const why = 'The provider must be reached by https://, or anybody could sign in.';
-  return checkSecureScheme(new URL(text), { loopbackAllowed, why });
 }

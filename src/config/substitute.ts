@@ -36,19 +36,13 @@ export function substitute(
 
   const inText = (text: string, path: string): string => {
     const problems: string[] = [];
-    // The text is read twice: here for its value now, below for its parts, by which a later change of a file is seen.
-    const result = text.replace(REFERENCE, (whole, name: string | undefined) => {
-      if (name === undefined) return '${';
-      const found = lookUp(name, env, folder);
-      if ('value' in found) return found.value;
-      problems.push(found.problem);
-      return whole;
-    });
-    const parts = partsOf(text, env, folder);
+    const report = (problem: string): void => void problems.push(problem);
+    const parts = partsOf(text, env, folder, report);
+    const values = parts.map((part) => (typeof part === 'string' ? part : readSecret(part.file, report)));
     if (parts.some((part) => typeof part !== 'string')) fromFiles.push({ path, parts });
     if (problems.length > 0) faults.push({ path, message: problems.join(' ') });
     if (/^\$\{[^}]*\}$/.test(text)) wholeReferences.add(path);
-    return result;
+    return values.join('');
   };
   const inValue = (value: unknown, keys: string[]): unknown => {
     if (typeof value === 'string') return inText(value, toPath(keys));
@@ -64,9 +58,14 @@ export function substitute(
 
 /**
  * Splits a text at its file references. Environment variables are replaced; file references stay parts, because only files
- * change while the service runs.
+ * change while the service runs. @param report gets a sentence about each reference that names no variable
  */
-function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText['parts'] {
+function partsOf(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  folder: string,
+  report: (problem: string) => void,
+): FileText['parts'] {
   const parts: FileText['parts'] = [];
   let end = 0;
   for (const match of text.matchAll(REFERENCE)) {
@@ -75,33 +74,29 @@ function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText
     end = match.index + whole.length;
     if (name === undefined) parts.push('${');
     else if (name.startsWith('file:')) parts.push({ file: resolve(folder, name.slice('file:'.length)) });
-    else parts.push(Object.hasOwn(env, name) ? (env[name] ?? '') : whole);
+    else parts.push(variableOf(name, env, report));
   }
   return [...parts, text.slice(end)].filter((part) => part !== '');
 }
 
-/** Returns the value of a variable or file, or a sentence that says why there is none. */
-function lookUp(
-  name: string,
-  env: NodeJS.ProcessEnv,
-  folder: string,
-): { value: string } | { problem: string } {
-  if (name.startsWith('file:')) return readSecret(resolve(folder, name.slice('file:'.length)));
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-    return { problem: 'A reference is written ${NAME} or ${file:/path}; write $${ for a literal ${.' };
-  }
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value !== undefined) return { value };
-  return { problem: `The environment variable ${name} is not set. Set it, or remove this setting.` };
+function variableOf(name: string, env: NodeJS.ProcessEnv, report: (problem: string) => void): string {
+  const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+  const value = isName && Object.hasOwn(env, name) ? env[name] : undefined;
+  if (value !== undefined) return value;
+  report(
+    isName
+      ? `The environment variable ${name} is not set. Set it, or remove this setting.`
+      : 'A reference is written ${NAME} or ${file:/path}; write $${ for a literal ${.',
+  );
+  return `\${${name}}`;
 }
 
-function readSecret(file: string): { value: string } | { problem: string } {
+function readSecret(file: string, report: (problem: string) => void): string {
   try {
-    return { value: withoutLineEnd(readFileSync(file, 'utf8')) };
+    return withoutLineEnd(readFileSync(file, 'utf8'));
   } catch (error) {
-    return {
-      problem: `The file ${file} cannot be read (${errorCode(error)}). Check its path and permissions.`,
-    };
+    report(`The file ${file} cannot be read (${errorCode(error)}). Check its path and permissions.`);
+    return '';
   }
 }
 
