@@ -6,7 +6,7 @@ import { invalidValue } from '../scim/index.ts';
 import type { ByteShare } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Admission } from './admission/admission.ts';
-import { JSON_HEADERS } from './json-headers.ts';
+import { JSON_HEADERS, sendJson } from './json-headers.ts';
 import { createBadCredentials, MOST_OF_PROVIDER, wrongToken } from './middleware/bad-credentials.ts';
 import { bearerTokenOf, isSecret } from './middleware/bearer-token.ts';
 import { allowOnly, countUntilRead, untilClosed } from './scim/respond.ts';
@@ -41,14 +41,10 @@ export function createEventRouters(
       router
         .route('/keys')
         .get(async (_request, response) => {
-          const text = JSON.stringify(await feed.keys());
-          response
-            .writeHead(200, {
-              'Content-Type': 'application/jwk-set+json',
-              'Cache-Control': `max-age=${KEYS_MAX_AGE_S}`,
-              ...JSON_HEADERS,
-            })
-            .end(text);
+          sendJson(response, 200, await feed.keys(), {
+            'Content-Type': 'application/jwk-set+json',
+            'Cache-Control': `max-age=${KEYS_MAX_AGE_S}`,
+          });
         })
         .all(allowOnly('GET'));
       if (poll)

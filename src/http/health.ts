@@ -6,7 +6,7 @@ import type { Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { AdminCheck } from './admin/authenticate.ts';
 import { createProblemHandler } from './admin/problem.ts';
-import { JSON_HEADERS } from './json-headers.ts';
+import { sendJson } from './json-headers.ts';
 
 export interface Check {
   ok: boolean;
@@ -41,6 +41,8 @@ export function createHealthRouter(
     checkAdmin(request);
     return true;
   };
+  const answer = (response: ServerResponse, status: number, body: object): void =>
+    sendJson(response, status, body, { 'Cache-Control': 'no-store' });
   const router = express.Router();
   router.get('/livez', (request, response) => {
     const check = checks.live();
@@ -60,9 +62,4 @@ export function createHealthRouter(
   });
   router.use(createProblemHandler(deps));
   return router;
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...JSON_HEADERS };
-  response.writeHead(status, headers).end(JSON.stringify(body));
 }

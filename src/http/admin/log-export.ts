@@ -35,27 +35,31 @@ export function createLogExports() {
     { format, limit = EXPORT_MOST_ENTRIES }: { format: ExportFormat; limit?: number },
     signal: AbortSignal,
   ) {
-    return {
-      kind: 'lines' as const,
-      contentType: format === 'csv' ? `${EXPORT_TYPES.csv}; charset=utf-8` : EXPORT_TYPES.ndjson,
-      filename: `${exported.name}.${format}`,
-      lines: oneAtATime(linesOf(exported, format, limit, signal)),
-      signal: timeLimit(LIMIT_MS),
-    };
+    const lines = linesOf(exported, format, limit, signal);
+    const type = format === 'csv' ? `${EXPORT_TYPES.csv}; charset=utf-8` : EXPORT_TYPES.ndjson;
+    return { ...file(`${exported.name}.${format}`, type, lines), signal: timeLimit(LIMIT_MS) };
   }
 
-  /** Yields the lines unchanged. @throws Problem 429 at the first line while another export runs */
+  /** Returns an answer that the browser stores as a file. @param lines without their line breaks */
+  const file = (name: string, contentType: string, lines: AsyncIterable<string>) => ({
+    kind: 'pieces' as const,
+    contentType,
+    headers: { 'Content-Disposition': `attachment; filename="${name}"` },
+    pieces: oneAtATime(lines),
+  });
+
+  /** Ends each line with a line break. @throws Problem 429 at the first line while another export runs */
   async function* oneAtATime(lines: AsyncIterable<string>): AsyncGenerator<string> {
     if (isBusy) throw tooManyProblem('Another export runs here: wait for its end.', RETRY_SECONDS);
     isBusy = true;
     try {
-      yield* lines;
+      for await (const line of lines) yield `${line}\n`;
     } finally {
       isBusy = false;
     }
   }
 
-  return { answer, oneAtATime };
+  return { answer, file };
 }
 
 /** Yields the header of a CSV file, then one line for each entry, and a last line when older entries are left out. */

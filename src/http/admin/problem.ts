@@ -7,7 +7,7 @@ import { ScimError } from '../../scim/index.ts';
 import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { Busy } from '../../support/limits.ts';
-import { JSON_HEADERS } from '../json-headers.ts';
+import { sendJson } from '../json-headers.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 
 const PROBLEM_JSON = 'application/problem+json';
@@ -114,13 +114,6 @@ function toProblem(error: unknown): Problem | undefined {
 
 function respondProblem(response: Response, { status, message, headers, extra }: Problem): void {
   const title = STATUS_CODES[status] ?? 'Refused';
-  const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, ...extra });
-  response
-    .writeHead(status, {
-      'Content-Type': PROBLEM_JSON,
-      'Content-Length': Buffer.byteLength(text),
-      ...JSON_HEADERS,
-      ...headers,
-    })
-    .end(text);
+  const document = { type: 'about:blank', title, status, detail: message, ...extra };
+  sendJson(response, status, document, { 'Content-Type': PROBLEM_JSON, ...headers });
 }

@@ -79,27 +79,19 @@ export interface JsonAnswer {
   headers?: Record<string, string>;
 }
 
-export type AdminAnswer =
-  | JsonAnswer
-  /** One document, streamed. */
-  | {
-      kind: 'pieces';
-      contentType: string;
-      pieces: AsyncIterable<string | Buffer>;
-      headers?: Record<string, string>;
-      /** Ends the answer, even while the client does not read it. */
-      until?: AbortSignal;
-    }
-  /** A file, streamed line by line. */
-  | {
-      kind: 'lines';
-      contentType: string;
-      filename: string;
-      /** Lines without their line breaks. */
-      lines: AsyncIterable<string>;
-      /** Breaks the answer off. */
-      signal?: AbortSignal;
-    };
+/** A document or file, streamed. */
+export interface StreamedAnswer {
+  kind: 'pieces';
+  contentType: string;
+  pieces: AsyncIterable<string | Buffer>;
+  headers?: Record<string, string>;
+  /** Aborted when the pieces end; ends the answer even while the client does not read it. */
+  until?: AbortSignal;
+  /** Breaks the answer off. */
+  signal?: AbortSignal;
+}
+
+export type AdminAnswer = JsonAnswer | StreamedAnswer;
 
 export interface Parameter {
   description: string;

@@ -7,13 +7,13 @@ import type { Turns } from '../../support/limits.ts';
 import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { Admitted } from '../admission/admission.ts';
-import { JSON_HEADERS } from '../json-headers.ts';
+import { JSON_HEADERS, sendJson } from '../json-headers.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { untilClosed } from '../scim/respond.ts';
 import { createChecks, type Checks } from './check.ts';
 import { openApiDocument } from './openapi.ts';
 import { createProblemHandler, Problem } from './problem.ts';
-import { json, rightFor, type AdminAnswer, type AdminRoute, type JsonAnswer } from './route.ts';
+import { json, rightFor, type AdminAnswer, type AdminRoute, type StreamedAnswer } from './route.ts';
 import type { IdentifyCaller } from './sign-in/caller.ts';
 import { ROLE_FOR, type AdminCaller } from './sign-in/rights.ts';
 
@@ -86,14 +86,14 @@ const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
 /** Returns the Express handler of a route. GET requests take turns in `readings`. */
 function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestHandler {
   return async (request, response) => {
-    const { pathname, search } = splitUrl(request.url);
+    const [pathname, ...search] = request.url.split('?');
     const given: unknown = request.body;
     const body = given === undefined && route.bodyOptional ? {} : given;
     if (route.body && body === undefined)
       throw new Problem(400, `Send a JSON body to ${pathname}: openapi.json describes it.`);
     const call = {
       params: request.params as Record<string, string>,
-      query: checks.query(search),
+      query: checks.query(search.join('?')),
       body: checks.body(body),
       caller: callerOf(request),
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
@@ -125,69 +125,41 @@ function requireRight({ rights, name }: AdminCaller, route: AdminRoute): void {
   );
 }
 
-/** Splits an address into path and query; the query begins with `?`, or is empty. */
-function splitUrl(url: string): { pathname: string; search: string } {
-  const start = url.indexOf('?');
-  if (start < 0) return { pathname: url, search: '' };
-  return { pathname: url.slice(0, start), search: url.slice(start) };
-}
-
 /** Sends an answer; to HEAD its headers only. @throws the error of a streamed answer, also after its headers were sent */
 async function respond(request: Request, response: Response, answer: AdminAnswer): Promise<void> {
-  const isHead = request.method === 'HEAD';
-  if (answer.kind !== 'json') return stream(response, answer, isHead);
-  const text = JSON.stringify(answer.body);
-  response
-    .writeHead(answer.status, {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
-      ...answer.headers,
-    })
-    .end(isHead ? undefined : text);
+  if (answer.kind === 'json') sendJson(response, answer.status, answer.body, answer.headers);
+  else await stream(response, answer, request.method === 'HEAD');
 }
 
 /** Sends a streamed answer piece by piece, as fast as the client reads. */
-async function stream(
-  response: Response,
-  answer: Exclude<AdminAnswer, JsonAnswer>,
-  isHead: boolean,
-): Promise<void> {
-  const isLines = answer.kind === 'lines';
-  const texts = (isLines ? answer.lines : answer.pieces)[Symbol.asyncIterator]();
+async function stream(response: Response, answer: StreamedAnswer, isHead: boolean): Promise<void> {
+  const { contentType, headers, until, signal } = answer;
+  const pieces = answer.pieces[Symbol.asyncIterator]();
   try {
     // The first piece is awaited before the headers are sent, so that an error can still become a problem document.
-    const first = await texts.next();
+    const first = await pieces.next();
     if (response.destroyed) return;
-    response.writeHead(200, {
-      'Content-Type': answer.contentType,
-      ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : answer.headers),
-    });
+    response.writeHead(200, { 'Content-Type': contentType, ...headers });
     if (isHead) {
       response.end();
       return;
     }
-    if (!isLines) {
-      answer.until?.addEventListener('abort', () => {
-        // A client that does not read would keep the answer open.
-        if (response.writableNeedDrain) response.destroy();
-      });
-    }
-    const pieces = Readable.from(piecesOf(first, texts, isLines));
-    await pipeline(pieces, response, isLines && answer.signal ? { signal: answer.signal } : {});
+    until?.addEventListener('abort', () => {
+      // A client that does not read would keep the answer open.
+      if (response.writableNeedDrain) response.destroy();
+    });
+    await pipeline(Readable.from(allPieces(first, pieces)), response, signal ? { signal } : {});
   } catch (error) {
     // A client that disconnects early is not an error.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {
-    await texts.return?.();
+    await pieces.return?.();
   }
 }
 
-/** Yields the first text and the others, and ends each with a line break if they are lines. */
-async function* piecesOf(
+async function* allPieces(
   first: IteratorResult<string | Buffer>,
-  texts: AsyncIterator<string | Buffer>,
-  isLines: boolean,
+  others: AsyncIterator<string | Buffer>,
 ): AsyncGenerator<string | Buffer> {
-  for (let next = first; !next.done; next = await texts.next())
-    yield isLines ? `${String(next.value)}\n` : next.value;
+  for (let next = first; !next.done; next = await others.next()) yield next.value;
 }

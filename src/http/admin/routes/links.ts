@@ -7,6 +7,7 @@ import { forgetLinks, LinkNeeded } from '../../../ops/links/links.ts';
 import { importLinks, type Imported } from '../../../ops/links/import-links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/links/removed-targets.ts';
 import { Problem, severalProblem } from '../problem.ts';
+import { EXPORT_TYPES } from '../log-export.ts';
 import {
   json,
   requireConnectionAndTarget,
@@ -72,14 +73,13 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     query,
     answers: {
       description: 'The links, in no order.',
-      contentType: 'application/x-ndjson',
+      contentType: EXPORT_TYPES.ndjson,
       schema: textField,
     },
     refuses: { 404: unknownPlace },
     handle: async ({ query: filter }) => {
       await requireListed(context, filter);
-      const lines = context.logExports.oneAtATime(linesOf(context, filter));
-      return { kind: 'lines', contentType: 'application/x-ndjson', filename: 'links.ndjson', lines };
+      return context.logExports.file('links.ndjson', EXPORT_TYPES.ndjson, linesOf(context, filter));
     },
   }),
   orderRoute<{ rows: object[]; dryRun?: boolean }>('/links/import', 'importLinks', {

@@ -5,6 +5,7 @@ import type { SessionStore } from '../../../directory/sessions.ts';
 import type { Logger } from '../../../support/logger.ts';
 import type { Clock, Ids } from '../../../support/sources.ts';
 import type { Cookie } from './cookies.ts';
+import { sendJson } from '../../json-headers.ts';
 import { createProblemHandler } from '../problem.ts';
 import { SignInRefused, type PendingSignIn, type Provider } from './provider.ts';
 import { rolesOf, type RoleNames } from './rights.ts';
@@ -49,7 +50,7 @@ export function createSignInRouter(
     next();
   });
   router.get('/ways', (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(ways));
+    sendJson(response, 200, ways);
   });
   if (!parts) return router.use(createProblemHandler(deps));
   const { provider, store, session, pending, roles: roleNames, longestMs } = parts;
