@@ -1,25 +1,36 @@
 // Tells whether a held change still waits for a decision. The scripts of the guard use the same rule (guard_take.lua).
+import { redisTime } from '../redis/redis-time.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
-/** The newest approval of a target, as read at one time. */
+/** The newest approval of a target, as read at one time. Times are Unix milliseconds of Redis, which decides about the expiry. */
 export interface ApprovalTerm {
   /** Number of the approval; the places of its changes are larger. Infinity: there is no approval. */
   serial: number;
-  /** Time until the approval expires by the clock of Redis, milliseconds; 0 or less: it has expired. */
+  openedAt: number;
+  expiresAt: number;
+  /** Time of the reading. */
+  now: number;
+  /** Time until the approval expires; 0 or less: it has expired. */
   leftMs: number;
 }
 
-/** Reads the newest approval of a target. The clock is that of Redis, which decides about the expiry. */
+/** Reads the newest approval of a target. */
 export async function readApprovalTerm(
   { redis, keys }: Pick<StoreDeps, 'redis' | 'keys'>,
   target: string,
 ): Promise<ApprovalTerm> {
-  const [[serial, expires], [seconds = 0, micros = 0]] = await Promise.all([
-    redis.hmget(keys.key('guardApproval', target), 'serial', 'expires'),
-    redis.time(),
+  const [[serial, opened, expires], now] = await Promise.all([
+    redis.hmget(keys.key('guardApproval', target), 'serial', 'opened', 'expires'),
+    redisTime(redis),
   ]);
-  const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-  return { serial: Number(serial ?? Infinity), leftMs: Number(expires ?? 0) - now };
+  const expiresAt = Number(expires ?? 0);
+  return {
+    serial: Number(serial ?? Infinity),
+    openedAt: Number(opened ?? 0),
+    expiresAt,
+    now,
+    leftMs: expiresAt - now,
+  };
 }
 
 /**

@@ -1,11 +1,13 @@
 // Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). The chosen
 // changes are stored with it, so that the second person approves exactly what the first one did.
-import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
+import type { DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
+import { readApprovalTerm } from './approval-term.ts';
 import {
   changeText,
   idOfList,
   parseChange,
+  toKindCounts,
   type ChangeList,
   type createHeldChanges,
   type Destruction,
@@ -113,20 +115,15 @@ export function createFirstApprovals(
   async function list(): Promise<StoredFirstApproval[]> {
     // Redis runs these commands in this order. In the other order, a first approval that is stored between them could
     // have a newer serial than the one read, and would be deleted as outdated.
-    const [found, [current, expires], [seconds = 0]] = await Promise.all([
-      redis.hgetall(name),
-      redis.hmget(keys.key('guardApproval', target), 'serial', 'expires'),
-      redis.time(),
-    ]);
-    const now = Number(seconds) * 1000;
+    const [found, term] = await Promise.all([redis.hgetall(name), readApprovalTerm({ redis, keys }, target)]);
     const stored = Object.entries(found).map(([field, text]) => {
       const first = JSON.parse(text) as FirstApproval;
-      const expiresAt = first.source === 'guardHeld' ? Number(expires) : first.at + expiryMs;
+      const expiresAt = first.source === 'guardHeld' ? term.expiresAt : first.at + expiryMs;
       return { ...first, field, text, expiresAt };
     });
     // A first approval of a list that is no longer held, or has expired, cannot be completed.
     const isCurrent = ({ expiresAt, source, serial }: StoredFirstApproval): boolean =>
-      expiresAt > now && (source === 'guardRejected' || serial === Number(current));
+      expiresAt > term.now && (source === 'guardRejected' || serial === term.serial);
     const isValid = await Promise.all(
       stored.map(async (first) => isCurrent(first) && (await hasChanges(first))),
     );
@@ -141,11 +138,7 @@ export function createFirstApprovals(
    */
   async function hasChanges(first: FirstApproval): Promise<boolean> {
     const changes = await listBehind(first);
-    if (!changes) return false;
-    if (!first.storedChoice) return (await held.countOf(changes)).total > 0;
-    for await (const page of chosenOf(first.storedChoice))
-      if ((await held.stillIn(changes, page)).length > 0) return true;
-    return false;
+    return changes !== undefined && (await countStillIn(changes, first.storedChoice)).total > 0;
   }
 
   /** Returns the list of changes that a first approval is about; undefined: none of its changes is rejected any more. */
@@ -195,7 +188,7 @@ export function createFirstApprovals(
     storedChoice: StoredChoice | undefined,
   ): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
     if (!storedChoice) return held.countOf(list);
-    const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, 0])) as HeldChanges['kinds'];
+    const kinds = toKindCounts([]);
     let total = 0;
     for await (const page of chosenOf(storedChoice)) {
       const found = await held.stillIn(list, page);

@@ -12,10 +12,11 @@ import {
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, readInPortions, scanned } from '../redis/portions.ts';
+import { redisTime } from '../redis/redis-time.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { readApprovalTerm, stateOfPlace } from './approval-term.ts';
 import { createDecisions } from './decisions.ts';
-import { parseItem, type Destruction } from './held-changes.ts';
+import { parseItem, readChangePlaces, type Destruction } from './held-changes.ts';
 import { createJudgement, type Verdict } from './judgement.ts';
 import { createOperatorHold } from './operator-hold.ts';
 
@@ -138,8 +139,7 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
     windowMs: number,
     most: number,
   ): Promise<{ newest: { item: Destruction; at: number }[]; oldestAt: number | undefined }> {
-    const [seconds = 0] = await redis.time();
-    const from = `(${Number(seconds) * 1000 - windowMs}`;
+    const from = `(${(await redisTime(redis)) - windowMs}`;
     const used = listKey('guardUsed', kind);
     const [newest, [_oldest, oldestAt]] = await Promise.all([
       redis.zrevrangebyscore(used, '+inf', from, 'WITHSCORES', 'LIMIT', 0, most),
@@ -189,15 +189,8 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
     return removed;
   }
 
-  /** Returns the score of each change in the list of its kind; null: it is not there. @param family of the keys of these lists */
   const placesIn = (family: string, items: Destruction[]): Promise<(string | null)[]> =>
-    readInPortions(items, LOOK_PORTION, (portion) =>
-      Promise.all(
-        portion.map(({ kind, ref, subject }) =>
-          redis.zscore(listKey(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
-        ),
-      ),
-    );
+    readChangePlaces(deps, target, family, items);
 
   /** Returns for each change whether it is in the list of its kind. */
   const areIn = async (family: string, items: Destruction[]): Promise<boolean[]> =>
@@ -210,14 +203,12 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
 
   /** Returns for each change whether it needs no permission: an approval of it has not ended, or it is counted already. */
   async function arePermitted(items: Destruction[]): Promise<boolean[]> {
-    const [[seconds = 0], approvedUntil, used] = await Promise.all([
-      redis.time(),
+    const [now, approvedUntil, used] = await Promise.all([
+      redisTime(redis),
       placesIn('guardApproved', items),
       areIn('guardUsed', items),
     ]);
-    return items.map(
-      (_, index) => Number(approvedUntil[index]) > Number(seconds) * 1000 || used[index] === true,
-    );
+    return items.map((_, index) => Number(approvedUntil[index]) > now || used[index] === true);
   }
 
   /** Returns for each change whether it was rejected, is held, or was held under an expired approval; undefined: none of these. */

@@ -2,8 +2,9 @@
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import { total } from '../../support/counted.ts';
 import type { Ref } from '../records.ts';
-import { pairsOf } from '../redis/portions.ts';
+import { pairsOf, readInPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
+import { redisTime } from '../redis/redis-time.ts';
 import { readApprovalTerm } from './approval-term.ts';
 
 /** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
@@ -58,8 +59,8 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
       redis.zcount(listKey('guardApproved', kind), approvedUntil, approvedUntil),
     );
-    const [counts, [seconds = 0]] = await Promise.all([Promise.all(ofKinds), redis.time()]);
-    return { count: total(counts), leftMs: approvedUntil - Number(seconds) * 1000 };
+    const [counts, now] = await Promise.all([Promise.all(ofKinds), redisTime(redis)]);
+    return { count: total(counts), leftMs: approvedUntil - now };
   }
 
   async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
@@ -74,24 +75,15 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
 
   /** Returns the changes that are held under the newest approval, also an expired one; undefined: there are none. */
   async function open(): Promise<HeldChanges | undefined> {
-    const [approval, term, ...last] = await Promise.all([
-      redis.hgetall(keys.key('guardApproval', target)),
+    const [{ serial, openedAt, expiresAt, leftMs }, ...last] = await Promise.all([
       readApprovalTerm({ redis, keys }, target),
       ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(listKey('guardHeld', kind), '-1', '-1', 'WITHSCORES')),
     ]);
     const upTo = Math.max(...last.map(([, place]) => Number(place ?? 0)));
-    const serial = Number(approval.serial ?? 0);
     // Changes of an earlier approval, which expired, are left out: the guard judges them again at their next sync.
-    if (approval.serial === undefined || upTo <= serial) return undefined;
+    if (upTo <= serial) return undefined;
     const list = { source: 'guardHeld', serial, upTo } as const;
-    return {
-      ...list,
-      id: idOfList(target, list),
-      openedAt: Number(approval.opened),
-      expiresAt: Number(approval.expires),
-      leftMs: term.leftMs,
-      ...(await countOf(list)),
-    };
+    return { ...list, id: idOfList(target, list), openedAt, expiresAt, leftMs, ...(await countOf(list)) };
   }
 
   /** Counts all held changes. `expired`: those held under an approval that has expired, which are not judged anew yet. */
@@ -160,22 +152,28 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
    */
   async function stillIn(list: ChangeList, items: readonly Destruction[]): Promise<Destruction[]> {
     const ranges = rangesOf(list);
-    const found = await Promise.all(
-      DESTRUCTIVE_KINDS.map(async (kind) => {
-        const ofKind = items.filter((item) => item.kind === kind);
-        if (ofKind.length === 0) return [];
-        const places = await redis.zmscore(listKey(list.source, kind), ...ofKind.map(itemText));
-        return ofKind.filter((_, index) => {
-          const place = places[index] ?? null;
-          return place !== null && ranges.some(([from, to]) => Number(place) >= from && Number(place) <= to);
-        });
-      }),
-    );
-    return found.flat();
+    const places = await readChangePlaces({ redis, keys }, target, list.source, items);
+    return items.filter((_, index) => {
+      const place = places[index] ?? null;
+      return place !== null && ranges.some(([from, to]) => Number(place) >= from && Number(place) <= to);
+    });
   }
 
   return { countOf, countUnwritten, countHeld, open, pages, heldRefs, stillIn };
 }
+
+/** Returns the score of each change in the list of its kind; null: it is not there. @param family of the keys of these lists */
+export const readChangePlaces = (
+  { redis, keys }: Pick<StoreDeps, 'redis' | 'keys'>,
+  target: string,
+  family: string,
+  items: readonly Destruction[],
+): Promise<(string | null)[]> =>
+  readInPortions(items, PAGE, (portion) =>
+    Promise.all(
+      portion.map((item) => redis.zscore(keys.key(family, `${target}:${item.kind}`), itemText(item))),
+    ),
+  );
 
 /** @param counts by position in DESTRUCTIVE_KINDS */
 export const toKindCounts = (counts: readonly number[]): HeldChanges['kinds'] =>

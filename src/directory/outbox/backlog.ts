@@ -4,6 +4,7 @@ import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
 import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { ExpectedRuns, RunReport } from './runs.ts';
+import { toKindCounts } from '../guard/held-changes.ts';
 import { pairsOf } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
@@ -104,9 +105,7 @@ export async function readBacklog({ scripts, keys }: StoreDeps, target: string):
       PRIORITIES.map((priority, index) => [priority, waitingOfPriorities[index] ?? 0]),
     ) as Backlog['priorities'],
     onHold: hold !== '',
-    held: Object.fromEntries(
-      DESTRUCTIVE_KINDS.map((kind, index) => [kind, heldOfKinds[index] ?? 0]),
-    ) as Backlog['held'],
+    held: toKindCounts(heldOfKinds),
     exceptions: toExceptionCounts(exceptionsOfReasons, hold, now),
     ...(lastRun === '' ? {} : { lastRun: JSON.parse(lastRun) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),

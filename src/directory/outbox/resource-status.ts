@@ -2,6 +2,7 @@
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import { readApprovalTerm, stateOfPlace, type ApprovalTerm } from '../guard/approval-term.ts';
 import type { GuardState } from '../guard/guard-store.ts';
+import { readChangePlaces, type Destruction } from '../guard/held-changes.ts';
 import {
   BEHIND_HELD_SCORE,
   PRIORITIES,
@@ -11,7 +12,6 @@ import {
   type Ref,
 } from '../records.ts';
 import { isUnconfirmed, type PendingSign } from './pending-memberships.ts';
-import { readInPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
@@ -54,9 +54,6 @@ export interface ResourceStatus {
     approvedUntil?: number;
   }[];
 }
-
-/** Largest number of destructive changes of the resource whose state one ZMSCORE reads. */
-const LOOK_PORTION = 1000;
 
 /** Reads all facts of a resource at a target. */
 export async function readResourceStatus(deps: StoreDeps, target: string, ref: Ref): Promise<ResourceStatus> {
@@ -132,33 +129,27 @@ export function toMarkState(
  * @param items entries `<kind> <subject>` of the set `guardItems` of the ref
  */
 async function guardOf(
-  { redis, keys }: StoreDeps,
+  deps: StoreDeps,
   { target, ref, items, term }: { target: string; ref: Ref; items: string[]; term: ApprovalTerm },
 ): Promise<ResourceStatus['guard']> {
-  if (items.length === 0) return [];
-  const [seconds = 0] = await redis.time();
-  const ofKinds = DESTRUCTIVE_KINDS.map((kind) => {
-    const subjects = items.flatMap((item) =>
-      item.startsWith(`${kind} `) ? [item.slice(kind.length + 1) || null] : [],
-    );
-    return readInPortions(subjects, LOOK_PORTION, async (portion) => {
-      const fields = portion.map((subject) => (subject === null ? ref : `${ref} ${subject}`));
-      const placesIn = (family: string) => redis.zmscore(keys.key(family, `${target}:${kind}`), fields);
-      const [held, approved, rejected] = await Promise.all([
-        placesIn('guardHeld'),
-        placesIn('guardApproved'),
-        placesIn('guardRejected'),
-      ]);
-      return portion.flatMap((subject, index): ResourceStatus['guard'] => {
-        const state = stateOfPlace(held[index] ?? null, term);
-        if (state !== undefined) return [{ kind, subject, state }];
-        // An unwritten change keeps the entry of its ended approval, and may have been rejected since.
-        const approvedUntil = Number(approved[index] ?? 0);
-        if (approvedUntil > Number(seconds) * 1000)
-          return [{ kind, subject, state: 'approved', approvedUntil }];
-        return (rejected[index] ?? null) === null ? [] : [{ kind, subject, state: 'rejected' }];
-      });
+  const changes = DESTRUCTIVE_KINDS.flatMap((kind) => {
+    const ofKind = items.filter((item) => item.startsWith(`${kind} `));
+    return ofKind.map((item): Destruction => {
+      const subject = item.slice(kind.length + 1);
+      return { kind, ref, ...(subject !== '' && { subject }) };
     });
   });
-  return (await Promise.all(ofKinds)).flat();
+  const [held = [], approved = [], rejected = []] = await Promise.all(
+    ['guardHeld', 'guardApproved', 'guardRejected'].map((family) =>
+      readChangePlaces(deps, target, family, changes),
+    ),
+  );
+  return changes.flatMap(({ kind, subject = null }, index): ResourceStatus['guard'] => {
+    const state = stateOfPlace(held[index] ?? null, term);
+    if (state !== undefined) return [{ kind, subject, state }];
+    // An unwritten change keeps the entry of its ended approval, and may have been rejected since.
+    const approvedUntil = Number(approved[index] ?? 0);
+    if (approvedUntil > term.now) return [{ kind, subject, state: 'approved', approvedUntil }];
+    return (rejected[index] ?? null) === null ? [] : [{ kind, subject, state: 'rejected' }];
+  });
 }
