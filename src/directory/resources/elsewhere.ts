@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { createKeyspace, type Keyspace } from '../keys.ts';
 import { parseReverseLink, readableLink } from '../outbox/link.ts';
 import { isInactive, parseRef, parseStored, type Kind, type Ref } from '../records.ts';
+import { createProcessLease } from '../redis/lease.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** The resource of another connection that is linked to an account or group. */
@@ -115,15 +116,13 @@ export function createElsewhere(
   ): Promise<Holder[] | Holder | 'busy'> {
     const formerConnections = isNew ? [] : await formerOf(target);
     if (othersOf(target).length === 0 && formerConnections.length === 0) return [];
-    const { base } = createKeyspace(prefix, `target.${target}`);
-    const id = `${target}:${kind}:${platformId}`;
-    const [tag] = await scripts.run('claim_platform_id', base, {
-      id,
-      owner: `${connection} ${ref}`,
-      ms: CLAIM_MS,
-    });
+    // Connections of one target may be on different cluster nodes, so each claims the platform id here before it checks the others'
+    // links and saves its own.
+    const deps = { redis, scripts, keys: createKeyspace(prefix, `target.${target}`) };
+    const platformClaim = createProcessLease(deps, `claim:${target}:${kind}:${platformId}`);
+    const isClaimed = await platformClaim.lead(`${connection} ${ref}`, CLAIM_MS);
     const holder = await holderOf(target, kind, platformId);
-    if (holder || tag === 'busy') return holder ?? 'busy';
+    if (holder || !isClaimed) return holder ?? 'busy';
     const givingWay: Holder[] = [];
     for (const name of formerConnections) {
       const formerHolder = await holderAmong([name], target, kind, platformId);
