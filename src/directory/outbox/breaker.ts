@@ -115,13 +115,17 @@ export function createBreaker(
     void report(end, weight).catch(() => undefined);
   }
 
-  async function report({ status, method = 'GET' }: CallEnd, weight: number): Promise<void> {
-    const [tag] = await scripts.run('note_answer', keys.base, {
-      ...{ target: name, weight, limit: LIMIT, status, method, keyPrint: keyPrint() },
+  const noteAnswer = ({ status, method = 'GET' }: CallEnd, weight: number, closes = false) =>
+    scripts.run('note_answer', keys.base, {
+      ...{ target: name, weight, limit: LIMIT, status, method, keyPrint: keyPrint(), closes },
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
     });
+
+  async function report(end: CallEnd, weight: number): Promise<void> {
+    const { status } = end;
+    const [tag] = await noteAnswer(end, weight);
     if (tag === 'opened') logger.warn({ target, status }, 'calls fail in a row: only probes from now on');
     if (tag === 'closed') logger.info({ target }, 'the platform answers again');
   }
@@ -150,20 +154,7 @@ export function createBreaker(
    * accepted for reads.
    */
   async function close(): Promise<void> {
-    const key = keys.key('breaker', name);
-    const stored = await redis.hgetall(key);
-    const others = refusedMethods(stored).filter((method) => method !== 'GET');
-    // The fields of an opening, and the weight of the failures (note_answer.lua).
-    const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight', 'begunAt'];
-    const endedFields = stored.partial ? opening : [...opening, 'status', 'since'];
-    const change = redis.multi();
-    if (others.length === 0) change.del(key);
-    else change.hdel(key, 'refused:GET', ...endedFields);
-    // Noted as accepted only if the refused key is the key of this process. If the service still uses a former key, these reads
-    // prove nothing about it. With `partial`, `accepted` is set already.
-    if (others.length > 0 && !stored.partial && stored.refusedKey === keyPrint())
-      change.hset(key, 'accepted', 1);
-    await Promise.all([change.exec(), pauses.endForKey()]);
+    await Promise.all([noteAnswer({ status: 200 }, 0, true), pauses.endForKey()]);
   }
 
   return { noteFailing, note, read, close };

@@ -9,7 +9,7 @@
 -- ARGV { target (callStateOf of budget.ts), weight (of the failure; 0: the platform answered), limit (weight at which the
 --        breaker opens), status and method (of the call), keyPrint (digest of the API key of this process), grows (whether each
 --        probe interval is twice the last one), firstMs and longestMs (first and longest probe interval), keepMs (time without
---        failures after which the count expires) }
+--        failures after which the count expires), closes (a success that no probe is needed for: it is never late) }
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
 -- STEPS  1. A success closes the breaker and deletes the hash. While calls of another method were refused with 401 since their last
@@ -21,7 +21,7 @@ local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms, former_status =
   unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status'))
 -- Without a probe, a call that ends was sent before the opening: it neither closes the breaker nor delays probes.
-local is_late = opened_at and not probing
+local is_late = opened_at and not probing and not p.closes
 
 -- Returns whether calls of a method were answered with 401 and have not succeeded since.
 local function is_method_refused()
