@@ -72,3 +72,9 @@ function resolveOpen(section: Section, text: string): AttributePath {
   if (field) return { kind: 'attribute', section, field, sub: undefined, unqualified: false };
   return isMemberName(text) ? { kind: 'member', section, name: text } : MALFORMED;
 }
+
+/** Returns the names that lead from a resource to an attribute or sub-attribute. */
+export function stepsTo(section: Section, field: Field, sub?: Field): string[] {
+  const steps = section.core ? [field.name] : [section.urn, field.name];
+  return sub ? [...steps, sub.name] : steps;
+}

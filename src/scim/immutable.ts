@@ -2,15 +2,13 @@
 // §3.5.1 and §3.5.2), and `active`.
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
-import { isEqual } from './json.ts';
+import { isEqual, ownValue } from './json.ts';
 import { toCanonical, type PlacedField, type Resource, type ResourceType } from './resource-type.ts';
 
 type Holder = Readonly<Record<string, unknown>>;
 
-function valueOf(resource: Resource, { section, field }: PlacedField): unknown {
-  const holder = section.core ? resource : resource[section.urn];
-  return holder && Object.hasOwn(holder, field.name) ? (holder as Holder)[field.name] : undefined;
-}
+const valueOf = (resource: Resource, { section, field }: PlacedField): unknown =>
+  ownValue(section.core ? resource : resource[section.urn], field.name);
 
 /** Returns whether two values are equal for the attribute; complex values and lists by their JSON text, which is canonical. */
 const isSame = (field: Field, a: unknown, b: unknown): boolean =>

@@ -16,6 +16,18 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Refuses lone surrogates, which JSON can escape and UTF-8 cannot encode. */
+/** Returns a member of a JSON object; undefined for a member that it only inherits, and for other values. */
+export const ownValue = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as JsonObject)[name]
+    : undefined;
+
+/** Returns the elements of a list, or the value as the only element; null and undefined are no value. */
+export const toList = (value: unknown): unknown[] => {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? (value as unknown[]) : [value];
+};
+
 function checkText(text: string): void {
   if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }

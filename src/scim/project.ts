@@ -1,5 +1,5 @@
 // Selects the attributes of an answer by `attributes`, `excludedAttributes` and `returned` (RFC 7644 §3.9).
-import { resolveAttribute } from './attribute-path.ts';
+import { resolveAttribute, stepsTo } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import type { Resource, ResourceType } from './resource-type.ts';
 
@@ -59,8 +59,7 @@ function stepsOf(type: ResourceType, item: string): readonly string[] {
   if (found.kind === 'section') return found.section.core ? [] : [found.section.urn];
   if (found.kind === 'member') return [found.section.urn, found.name];
   if (found.kind !== 'attribute') return [];
-  const steps = found.section.core ? [found.field.name] : [found.section.urn, found.field.name];
-  return found.sub ? [...steps, found.sub.name] : steps;
+  return stepsTo(found.section, found.field, found.sub);
 }
 
 /**
@@ -81,9 +80,12 @@ export function parseProjection(
 
 /** Returns whether the answer shows members or groups. They are stored apart from the resource and loaded only if so. */
 export function wants(projection: Projection | undefined, name: 'members' | 'groups'): boolean {
-  if (!projection) return true;
-  const chosen = projection.names.get(name);
-  return projection.mode === 'only' ? chosen !== undefined : chosen !== true;
+  return isSelected(projection?.names.get(name), projection);
+}
+
+/** Returns whether a projection leaves an attribute in an answer, at least a part of it. @param chosen as for `isShown` */
+function isSelected(chosen: true | Names | undefined, projection: Projection | undefined): boolean {
+  return projection?.mode === 'only' ? chosen !== undefined : chosen !== true;
 }
 
 /** Returns a value with the selected sub-attributes; of a list, each element. */
@@ -120,8 +122,7 @@ function isShown(
       return projection?.mode === 'only' && chosen !== undefined;
     case 'default':
     case undefined:
-      if (!projection) return true;
-      return projection.mode === 'only' ? chosen !== undefined : chosen !== true;
+      return isSelected(chosen, projection);
   }
 }
 

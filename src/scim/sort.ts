@@ -1,8 +1,8 @@
 // Resolves `sortBy` to a sort key and compares keys (RFC 7644 §3.4.2.3).
-import { resolveAttribute, type AttributePath } from './attribute-path.ts';
+import { resolveAttribute, stepsTo, type AttributePath } from './attribute-path.ts';
 import type { Field } from './attributes.ts';
 import { excerpt, invalidValue } from './errors.ts';
-import { foldCase } from './json.ts';
+import { foldCase, ownValue } from './json.ts';
 import type { Profile } from './profiles.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -44,8 +44,7 @@ export function parseSort(type: ResourceType, sortBy: string, profile: Profile):
   const leaf = found.sub ?? (field.attribute.type === 'complex' ? field.parts?.byName.get('value') : field);
   if (!leaf || leaf.attribute.type === 'complex')
     throw refused(sortBy, 'it is complex, name a sub-attribute');
-  const steps = section.core ? [field.name] : [section.urn, field.name];
-  if (leaf !== field) steps.push(leaf.name);
+  const steps = stepsTo(section, field, leaf === field ? undefined : leaf);
   return { keyOf: (resource) => toKey(valueAt(resource, steps), leaf) };
 }
 
@@ -63,7 +62,7 @@ function valueAt(node: unknown, steps: readonly string[]): unknown {
   let value = mainElement(node);
   for (const step of steps) {
     if (typeof value !== 'object' || value === null) return step === 'value' ? value : undefined;
-    value = mainElement(Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined);
+    value = mainElement(ownValue(value, step));
   }
   return value;
 }

@@ -1,6 +1,6 @@
 // Resolves the names in a filter, at a resource or inside the `[…]` of one of its attributes.
-import { resolveAttribute, type AttributePath } from '../attribute-path.ts';
-import type { Field, Fields, Section } from '../attributes.ts';
+import { resolveAttribute, stepsTo, type AttributePath } from '../attribute-path.ts';
+import type { Field, Fields } from '../attributes.ts';
 import { findField, type ResourceType } from '../resource-type.ts';
 import { excerpt, invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -45,7 +45,7 @@ export function resourceScope(type: ResourceType, profile: Profile): NameScope {
       const field = found.sub ?? found.field;
       return {
         field,
-        steps: stepsOf(found.section, found.field, found.sub),
+        steps: stepsTo(found.section, found.field, found.sub),
         path: field.path,
         isPart: !!found.sub,
       };
@@ -59,11 +59,6 @@ function resolveName(type: ResourceType, text: string, profile: Profile): Attrib
   if (found.kind !== 'unknown' || text.toLowerCase() !== 'email') return found;
   const emails = resolveAttribute(type, 'emails');
   return emails.kind === 'attribute' && profile.allows('email-singular') ? emails : found;
-}
-
-function stepsOf(section: Section, field: Field, sub: Field | undefined): readonly string[] {
-  const steps = section.core ? [field.name] : [section.urn, field.name];
-  return sub ? [...steps, sub.name] : steps;
 }
 
 /** Resolves names at an element of a multi-valued attribute. */

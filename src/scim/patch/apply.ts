@@ -2,7 +2,7 @@
 // changed value is copied.
 import type { Field } from '../attributes.ts';
 import { mutability, type ScimError } from '../errors.ts';
-import { isEqual, type JsonObject } from '../json.ts';
+import { isEqual, ownValue, toList, type JsonObject } from '../json.ts';
 import { keepImmutable } from '../immutable.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
@@ -73,7 +73,7 @@ function changeMember(operation: PatchOperation, current: unknown, value: unknow
   const { op } = operation;
   // An `add` extends a list, and replaces a single value.
   if (op === 'replace' || (op === 'add' && !Array.isArray(current))) return value;
-  const given = listOf(value);
+  const given = toList(value);
   if (op === 'add') return [...new Set([...(current as unknown[]), ...given])];
   // A `remove` without a value removes all; with values it removes these only.
   if (operation.value === undefined) return undefined;
@@ -81,15 +81,6 @@ function changeMember(operation: PatchOperation, current: unknown, value: unknow
   if (!Array.isArray(current)) return listed.has(current) ? undefined : current;
   const left = (current as unknown[]).filter((item) => !listed.has(item));
   return left.length > 0 ? left : undefined;
-}
-
-const listOf = (value: unknown): unknown[] => {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? (value as unknown[]) : [value];
-};
-
-function own(draft: JsonObject, name: string): unknown {
-  return Object.hasOwn(draft, name) ? draft[name] : undefined;
 }
 
 function applyOperation(draft: JsonObject, operation: PatchOperation, profile: Profile): void {
@@ -102,13 +93,13 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
   }
   const { section } = target;
   // The extension is copied before the first change; `toCanonical` removes undefined values.
-  const holder = section.core ? draft : { ...(own(draft, section.urn) as JsonObject | undefined) };
+  const holder = section.core ? draft : { ...(ownValue(draft, section.urn) as JsonObject | undefined) };
   if (target.kind === 'attribute') {
-    const current = own(holder, target.field.name);
+    const current = ownValue(holder, target.field.name);
     holder[target.field.name] = changeAttribute(operation, target, current, profile);
   } else {
     const value = readOpen(section, target.name, operation.value);
-    holder[target.name] = changeMember(operation, own(holder, target.name), value);
+    holder[target.name] = changeMember(operation, ownValue(holder, target.name), value);
   }
   if (!section.core) draft[section.urn] = holder;
 }
