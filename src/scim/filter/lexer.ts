@@ -28,35 +28,13 @@ export interface Lexer {
   position(): number;
 }
 
-// Character codes.
-const QUOTE = 34;
-const BACKSLASH = 92;
-/** ( ) [ ] */
-const BRACKETS = new Set([40, 41, 91, 93]);
-
-/** A blank, or a control character from tab to carriage return. */
-function isSpace(code: number): boolean {
-  return code === 32 || (code >= 9 && code <= 13);
-}
-
-function isDelimiter(code: number): boolean {
-  return code === QUOTE || BRACKETS.has(code) || isSpace(code);
-}
-
-function quoted(text: string, at: number): Token {
-  let index = at + 1;
-  let escaped = false;
-  for (; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE) break;
-    if (code !== BACKSLASH) continue;
-    escaped = true;
-    index++;
-  }
-  if (index >= text.length) throw invalidFilter(`The quoted value at position ${at} does not end.`);
-  const raw = text.slice(at + 1, index);
-  return { kind: 'quoted', text: escaped ? unescape(raw, at) : raw, at, end: index + 1 };
-}
+/**
+ * One token and the blanks before it: a bracket, a quoted value, a word, or the end. Between tokens stand a blank, a control
+ * character from tab to carriage return, a bracket or a double quote. A closing single quote is the first one before such a
+ * character, so `'O'Brien'` is one value; a single quote without a closing one is an ordinary character of a word.
+ */
+const TOKEN =
+  /(?<blanks>[\t-\r ]*)(?:(?<bracket>[()[\]])|"(?<quoted>(?:[^"\\]|\\[^])*)"|'(?<single>[^]*?)'(?=[\t-\r "()[\]]|$)|(?<word>[^\t-\r "()[\]]+)|$)/y;
 
 // Unescapes by the rules of JSON strings, and accepts raw control characters, because clients send them.
 function unescape(raw: string, at: number): string {
@@ -72,32 +50,17 @@ function unescape(raw: string, at: number): string {
   }
 }
 
-/**
- * Reads a value in single quotes. The closing quote is the first one before a delimiter, so `'O'Brien'` is one value.
- * Undefined when there is no closing quote: then the opening one is an ordinary character.
- */
-function singleQuoted(text: string, at: number): Token | undefined {
-  for (let end = text.indexOf("'", at + 1); end > 0; end = text.indexOf("'", end + 1)) {
-    if (end + 1 === text.length || isDelimiter(text.charCodeAt(end + 1)))
-      return { kind: 'quoted', text: text.slice(at + 1, end), at, end: end + 1, single: true };
-  }
-  return undefined;
-}
-
 function scan(text: string, from: number): Token {
-  let at = from;
-  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
-  const character = text[at];
-  if (character === undefined) return { kind: 'end', text: '', at, end: at };
-  if (character === '"') return quoted(text, at);
-  if (character === '(' || character === ')' || character === '[' || character === ']') {
-    return { kind: character, text: character, at, end: at + 1 };
-  }
-  const single = character === "'" ? singleQuoted(text, at) : undefined;
-  if (single) return single;
-  let end = at + 1;
-  while (end < text.length && !isDelimiter(text.charCodeAt(end))) end++;
-  return { kind: 'word', text: text.slice(at, end), at, end };
+  TOKEN.lastIndex = from;
+  const { groups } = TOKEN.exec(text) ?? {};
+  if (!groups) throw invalidFilter(`The quoted value at position ${text.indexOf('"', from)} does not end.`);
+  const { blanks = '', bracket, quoted, single, word } = groups;
+  const place = { at: from + blanks.length, end: TOKEN.lastIndex };
+  if (bracket !== undefined) return { kind: bracket as '(' | ')' | '[' | ']', text: bracket, ...place };
+  if (single !== undefined) return { kind: 'quoted', text: single, ...place, single: true };
+  if (word !== undefined) return { kind: 'word', text: word, ...place };
+  if (quoted === undefined) return { kind: 'end', text: '', ...place };
+  return { kind: 'quoted', text: quoted.includes('\\') ? unescape(quoted, place.at) : quoted, ...place };
 }
 
 /**
