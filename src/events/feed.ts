@@ -21,32 +21,17 @@ export interface EventToken {
   text: string;
 }
 
-export interface Feed {
-  connection: string;
-  /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
-  next(count: number): Promise<EventToken[]>;
-  /** Removes delivered and refused tokens, given by `jti`, from the pending ones. Unknown ids are ignored. */
-  acknowledge(
-    acknowledged: readonly string[],
-    refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
-  ): Promise<void>;
-  /** Returns how many events are pending, delivered, refused and dropped. */
-  delivery(): Promise<EventDelivery>;
-  /** Deletes expired events, and returns the counts as `delivery`. */
-  expire(): Promise<EventDelivery>;
-  /** Returns the public keys with which receivers verify tokens, as a JWK set. */
-  keys: Signer['keys'];
-}
-
 /** Number of tokens that are signed at the same time: more would occupy every processor of a small machine. */
 const SIGNED_AT_ONCE = 8;
+
+export type Feed = ReturnType<typeof createFeed>;
 
 /** Creates the feed. @param deps.pace begins slices of work: short requests are served between two slices (support/pace.ts) */
 export function createFeed(
   { stream, pace }: { stream: EventStream; pace: () => Slice },
   connection: string,
   settings: FeedSettings,
-): Feed {
+) {
   const signer = createSigner(settings);
   /** Returns a list with the id of the event in the stream; empty for a token of another connection. */
   const idsOf = (jti: string): string[] => {
@@ -55,7 +40,8 @@ export function createFeed(
   };
   return {
     connection,
-    next: async (count) => {
+    /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
+    next: async (count: number): Promise<EventToken[]> => {
       const { issuer, audience } = settings;
       const events = await stream.oldest(count);
       const tokens: EventToken[] = [];
@@ -71,12 +57,17 @@ export function createFeed(
       }
       return tokens;
     },
-    acknowledge: async (acknowledged, refused = []) => {
+    /** Removes delivered and refused tokens, given by `jti`, from the pending ones. Unknown ids are ignored. */
+    acknowledge: async (
+      acknowledged: readonly string[],
+      refused: readonly (Omit<EventRefusal, 'id'> & { jti: string })[] = [],
+    ): Promise<void> => {
       const refusals = refused.flatMap(({ jti, ...reason }) => idsOf(jti).map((id) => ({ id, ...reason })));
       await stream.acknowledge(acknowledged.flatMap(idsOf), refusals);
     },
-    delivery: () => stream.delivery(),
-    expire: () => stream.expire(settings.maxAgeMs),
+    delivery: stream.delivery,
+    /** Deletes expired events, and returns the counts as `delivery`. */
+    expire: (): Promise<EventDelivery> => stream.expire(settings.maxAgeMs),
     keys: signer.keys,
   };
 }
@@ -88,30 +79,25 @@ interface KeySettings {
   otherKeys: readonly string[];
 }
 
-interface Signer {
-  sign: (claims: Claims) => Promise<string>;
-  /** Returns the public keys (RFC 7517 §5), first the one of the signing key. */
-  keys: () => Promise<{ keys: JWK[] }>;
-}
-
 /** A parsed key with its id (`kid`, RFC 7638) and its public form. */
 interface PreparedKey extends SigningKey {
   kid: string;
   jwk: JWK;
 }
 
-function createSigner(settings: KeySettings): Signer {
+function createSigner(settings: KeySettings) {
   const signing = createReader(parsePrivateKey);
   const published = createReader(parsePublicKey);
 
   return {
-    async sign(claims) {
+    sign: async (claims: Claims): Promise<string> => {
       const { key, algorithm, kid } = await signing(settings.key);
       // The type distinguishes the token from other JWTs (RFC 8417 §2.3).
       const header = { alg: algorithm, kid, typ: 'secevent+jwt' };
       return new SignJWT({ ...claims }).setProtectedHeader(header).sign(key);
     },
-    async keys() {
+    /** Returns the public keys (RFC 7517 §5) with which receivers verify tokens, first the one of the signing key. */
+    keys: async (): Promise<{ keys: JWK[] }> => {
       const { key, otherKeys } = settings;
       const all = await Promise.all([signing(key), ...otherKeys.map(published)]);
       // The signing key may be among the other keys too, so each id is listed once.

@@ -38,17 +38,6 @@ export interface TokenTimes {
   lastUsedAt: number;
 }
 
-export interface CredentialStore {
-  /** Returns the credentials of a connection; undefined for an unknown one. */
-  of: (connection: string) => ConnectionCredentials | undefined;
-  tokens: () => TokenTimes[];
-  /** Reads the stored tokens of a connection now. Never rejects. */
-  refresh: (connection: string) => Promise<void>;
-  /** Reads the tokens of the settings again. */
-  renew: () => void;
-  stop: () => Promise<void>;
-}
-
 /** Pause between two reads of the stored tokens. While Redis answers, a revoked token is refused within two seconds. */
 const POLL_MS = 1000;
 /** Interval at which last uses are stored and read, and expiry is checked. */
@@ -63,11 +52,13 @@ type ConnectionEntry = ConnectionCredentials & {
   storedUses: Map<string, number>;
 };
 
+export type CredentialStore = Awaited<ReturnType<typeof createCredentialStore>>;
+
 /** Creates the store and starts its periodic work. Resolves when the stored tokens were read, or Redis failed. */
 export async function createCredentialStore(
   deps: { clock: Clock; logger: Logger },
   connections: readonly { settings: CredentialSettings; stored: StoredTokens }[],
-): Promise<CredentialStore> {
+) {
   const { clock, logger } = deps;
   const warnOfExpiry = createExpiryWarnings(logger);
   /** Work that failed the last time, as `<connection> <failure>`. */
@@ -92,6 +83,7 @@ export async function createCredentialStore(
     }),
   );
 
+  /** Reads the tokens of the settings again. */
   const renew = (): void => {
     for (const { keyring, settings } of byConnection.values()) keyring.setSettings(settings.tokens);
   };
@@ -173,8 +165,9 @@ export async function createCredentialStore(
   await Promise.all([...byConnection.values()].map(read));
   const stops = [startRounds(clock, checkExpiryAndUses), startRounds(clock, poll, POLL_MS)];
   return {
-    of: (connection) => byConnection.get(connection),
-    tokens: () =>
+    /** Returns the credentials of a connection; undefined for an unknown one. */
+    of: (connection: string): ConnectionCredentials | undefined => byConnection.get(connection),
+    tokens: (): TokenTimes[] =>
       [...byConnection].flatMap(([connection, { keyring, storedUses }]) =>
         keyring.all().map(({ name, expiresAt, lastUsedAt }) => ({
           connection,
@@ -183,12 +176,13 @@ export async function createCredentialStore(
           lastUsedAt: Math.max(lastUsedAt, storedUses.get(name) ?? 0),
         })),
       ),
-    refresh: async (connection) => {
+    /** Reads the stored tokens of a connection now. Never rejects. */
+    refresh: async (connection: string): Promise<void> => {
       const credentials = byConnection.get(connection);
       if (credentials) await read(credentials);
     },
     renew,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await Promise.all(stops.map((stop) => stop()));
       await Promise.all([...byConnection.values()].map((each) => storeUses(each)));
     },

@@ -15,18 +15,6 @@ export interface KeySet {
   fetchedAt: number;
 }
 
-interface Jwks {
-  /** Returns the keys; undefined when there are none. Keys older than FRESH_MS are fetched again in the background. */
-  current(): Promise<KeySet | undefined>;
-  /**
-   * Fetches keys for a token whose key is not in `than`, unless the last fetch was within COOLDOWN_MS.
-   * @returns the newest keys, also of an earlier fetch; undefined when no keys are newer than `than`
-   */
-  newer(than: KeySet): Promise<KeySet | undefined>;
-  /** Whether the last fetch failed. */
-  readonly isFailing: boolean;
-}
-
 /** Age from which keys are fetched again. */
 const FRESH_MS = 10 * 60_000;
 /** Minimum time between two fetches; shorter while there are no keys. */
@@ -40,7 +28,7 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 512 * 1024;
 
 /** @param uri address of the issuer's JWK set (RFC 7517 §5) */
-export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string): Jwks {
+export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string) {
   const { clock, logger } = deps;
   let keys: KeySet | undefined;
   let serial = 0;
@@ -76,18 +64,24 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     keys && clock.now() - keys.fetchedAt < LONGEST_MS ? keys : undefined;
 
   return {
-    async current() {
+    /** Returns the keys; undefined when there are none. Keys older than FRESH_MS are fetched again in the background. */
+    async current(): Promise<KeySet | undefined> {
       const known = usableKeys();
       if (!known) await renew();
       else if (clock.now() - known.fetchedAt >= FRESH_MS) void renew();
       return known ?? usableKeys();
     },
-    async newer(than) {
+    /**
+     * Fetches keys for a token whose key is not in `than`, unless the last fetch was within COOLDOWN_MS.
+     * @returns the newest keys, also of an earlier fetch; undefined when no keys are newer than `than`
+     */
+    async newer(than: KeySet): Promise<KeySet | undefined> {
       await renew();
       const latest = usableKeys();
       return latest && latest.serial > than.serial ? latest : undefined;
     },
-    get isFailing() {
+    /** Whether the last fetch failed. */
+    get isFailing(): boolean {
       return isFailing;
     },
   };

@@ -19,12 +19,6 @@ type JwtVerdict =
   /** The keys of the issuer cannot be fetched, so the token cannot be checked. */
   | { kind: 'undecided' };
 
-export interface JwtVerifier {
-  verify(token: string): Promise<JwtVerdict>;
-  /** Fetches the keys before the first token arrives. Never rejects. */
-  prepare(): Promise<void>;
-}
-
 /** Accepted algorithms: key pairs only. With HMAC, the public key itself could be used to sign. */
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
 /** Accepted `typ` values: access tokens. Issuers sign other kinds, such as `logout+jwt`, with the same keys. */
@@ -45,10 +39,9 @@ interface CachedToken {
   serial: number;
 }
 
-export function createJwtVerifier(
-  deps: { clock: Clock; logger: Logger },
-  settings: JwtSettings,
-): JwtVerifier {
+export type JwtVerifier = ReturnType<typeof createJwtVerifier>;
+
+export function createJwtVerifier(deps: { clock: Clock; logger: Logger }, settings: JwtSettings) {
   const { clock } = deps;
   const { issuer, audience } = settings;
   const jwks = createJwks(deps, settings.jwksUri);
@@ -117,7 +110,10 @@ export function createJwtVerifier(
     }
   }
 
-  return { verify, prepare: async () => void (await jwks.current()) };
+  /** Fetches the keys before the first token arrives. Never rejects. */
+  const prepare = async (): Promise<void> => void (await jwks.current());
+
+  return { verify, prepare };
 }
 
 /**

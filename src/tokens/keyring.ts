@@ -22,21 +22,6 @@ interface KeyringToken {
   readonly budget: Bucket;
 }
 
-export interface Keyring {
-  /**
-   * Returns the token that was presented; undefined when it is unknown or expired. How long the search takes does not depend on
-   * the secret.
-   */
-  find(presented: string, now: number): KeyringToken | undefined;
-  /** False until `setStored` was called once: before, an unknown token may be one of Redis. */
-  readonly isComplete: boolean;
-  /** Replaces the tokens of the settings. */
-  setSettings(tokens: readonly SettingsToken[]): void;
-  /** Replaces the tokens of Redis. */
-  setStored(tokens: readonly StoredToken[]): void;
-  all(): readonly KeyringToken[];
-}
-
 /**
  * `compared`: bytes for comparison with a presented token: of a token in the settings the secret (`toBlock`), of one in Redis the
  * digest.
@@ -59,7 +44,9 @@ function toBlock(text: string, block = Buffer.alloc(BLOCK_BYTES)): Buffer {
   return block;
 }
 
-export function createKeyring(newBudget: () => Bucket): Keyring {
+export type Keyring = ReturnType<typeof createKeyring>;
+
+export function createKeyring(newBudget: () => Bucket) {
   // All requests can share one block, because a comparison is synchronous.
   const scratch = Buffer.alloc(BLOCK_BYTES);
   let settings: ProvenToken[] = [];
@@ -82,20 +69,27 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
   }
 
   return {
-    find(presented, now) {
+    /**
+     * Returns the token that was presented; undefined when it is unknown or expired. How long the search takes does not depend on
+     * the secret.
+     */
+    find(presented: string, now: number): KeyringToken | undefined {
       const found = matchIn(settings, toBlock(presented, scratch), now);
       return found || !hasTokenPrefix(presented) ? found : matchIn(stored, digestOf(presented), now);
     },
-    get isComplete() {
+    /** False until `setStored` was called once: before, an unknown token may be one of Redis. */
+    get isComplete(): boolean {
       return isComplete;
     },
-    setSettings(tokens) {
+    /** Replaces the tokens of the settings. */
+    setSettings(tokens: readonly SettingsToken[]): void {
       settings = tokens.map(({ name, secret, expiresAt }) => {
         const end = expiresAt === undefined ? Infinity : Date.parse(expiresAt);
         return withUse(settings, { name, source: 'settings', expiresAt: end, compared: toBlock(secret) });
       });
     },
-    setStored(tokens) {
+    /** Replaces the tokens of Redis. */
+    setStored(tokens: readonly StoredToken[]): void {
       stored = tokens.flatMap(({ name, digest, expiresAt }) => {
         const compared = Buffer.from(digest, 'base64url');
         // Tokens with a damaged digest are left out: the comparison throws for bytes of another length.
@@ -104,6 +98,6 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
       });
       isComplete = true;
     },
-    all: () => [...settings, ...stored],
+    all: (): readonly KeyringToken[] => [...settings, ...stored],
   };
 }

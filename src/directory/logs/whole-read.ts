@@ -5,22 +5,18 @@ import type { StoreDeps } from '../redis/scripts.ts';
 /** Longest time between two portions. A reader that was killed counts for this time. */
 const LONGEST_MS = 60_000;
 
-/** One reader of a whole log, such as a backup or a check of the hash chain. */
-export interface WholeRead {
-  /** The reader calls `renew` after each portion. */
-  renew: () => Promise<void>;
-  end: () => Promise<void>;
-}
+export type WholeRead = Awaited<ReturnType<typeof beginWholeRead>>;
 
-/** Adds a reader. No entry of a log is removed until its `end`. */
-export async function beginWholeRead({ redis, keys }: StoreDeps): Promise<WholeRead> {
+/** Adds a reader, such as a backup or a check of the hash chain. No entry of a log is removed until its `end`. */
+export async function beginWholeRead({ redis, keys }: StoreDeps) {
   const readers = keys.key('logReaders');
   await redis.multi().incr(readers).pexpire(readers, LONGEST_MS).exec();
   return {
-    renew: async () => {
+    /** The reader calls `renew` after each portion. */
+    renew: async (): Promise<void> => {
       await redis.pexpire(readers, LONGEST_MS);
     },
-    end: async () => {
+    end: async (): Promise<void> => {
       await redis.multi().decr(readers).pexpire(readers, LONGEST_MS).exec();
     },
   };

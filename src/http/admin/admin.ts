@@ -5,7 +5,7 @@ import { readStatus, restfulCoverage } from '../../ops/status/status.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { createLogExports } from './log-export.ts';
 import { createOperations } from './operations.ts';
-import { createLiveStreams, type LiveStreams } from './live.ts';
+import { createLiveStreams } from './live.ts';
 import { createPage } from './page.ts';
 import type { AdminContext, AdminRoute } from './route.ts';
 import { createAdminRouter } from './router.ts';
@@ -37,22 +37,18 @@ interface AdminOptions {
   admitted: Admitted;
 }
 
-export interface Admin {
-  /** Router of /admin. */
-  router: Router;
-  /** Cancels the operations that run in this process. */
-  stop: () => Promise<void>;
-  /** Streams of the live status. */
-  live: Pick<LiveStreams, 'end' | 'stop'>;
-}
+export type Admin = ReturnType<typeof createAdmin>;
 
-/** Creates the admin API with its long operations and live streams, which run until `stop` and `live.stop`. */
+/**
+ * Creates the admin API with its long operations and live streams, which run until `stop` and `live.stop`.
+ * @returns the router of /admin; `stop` cancels the operations that run in this process
+ */
 export function createAdmin(
   deps: Omit<AdminContext, 'operations' | 'logExports' | 'coverageOf' | 'openLive'> & {
     store: OperationStore;
   },
   { identify, signIn, maxBodyBytes, admitted }: AdminOptions,
-): Admin {
+) {
   const operations = createOperations(deps);
   const coverageOf = restfulCoverage(deps.clock);
   const live = createLiveStreams(deps, () => readStatus(deps.states, deps, coverageOf));

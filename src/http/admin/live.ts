@@ -16,25 +16,12 @@ export const MOST_STREAMS = 20;
 const LIFE_MS = 5 * 60_000;
 const RETRY_AFTER_SECONDS = 10;
 
-export interface LiveStreams {
-  /**
-   * Opens a stream, which ends when the caller may no longer call.
-   * @param signal aborted when the client disconnects
-   * @throws Problem 503 when too many streams are open, and after `stop`
-   */
-  open: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
-  /** Ends all streams, so that the operators' pages connect to another process. */
-  end: () => void;
-  /** Ends all streams and refuses new ones. */
-  stop: () => void;
-}
-
 /** Creates the streams of this process. @param read reads the status, which is sent as JSON @param lifeMs shorter in tests */
 export function createLiveStreams(
   { clock }: { clock: Clock },
   read: () => Promise<unknown>,
   { lifeMs = LIFE_MS }: { lifeMs?: number } = {},
-): LiveStreams {
+) {
   const streams = new Set<AbortController>();
   const status = createSharedRead(clock, read);
   let isStopped = false;
@@ -69,9 +56,15 @@ export function createLiveStreams(
     }
   }
 
+  /** Ends all streams, so that the operators' pages connect to another process. */
   const end = (): void => streams.forEach((each) => each.abort());
   return {
-    open: ({ isStillValid }, disconnected) => {
+    /**
+     * Opens a stream, which ends when the caller may no longer call.
+     * @param disconnected aborted when the client disconnects
+     * @throws Problem 503 when too many streams are open, and after `stop`
+     */
+    open: ({ isStillValid }: Pick<AdminCaller, 'isStillValid'>, disconnected: AbortSignal): AdminAnswer => {
       if (isStopped || streams.size >= MOST_STREAMS)
         throw new Problem(503, 'Too many pages are open at this process: close some, or try again.', {
           headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
@@ -91,7 +84,8 @@ export function createLiveStreams(
       };
     },
     end,
-    stop: () => {
+    /** Ends all streams and refuses new ones. */
+    stop: (): void => {
       isStopped = true;
       end();
     },

@@ -4,14 +4,7 @@ import type { IncomingMessage } from 'node:http';
 /** Longest value that is read. */
 const MAX_LENGTH = 1024;
 
-export interface Cookie {
-  /** Returns the value of the cookie in a request; undefined when it is absent, empty or too long. */
-  read(request: IncomingMessage): string | undefined;
-  /** Returns the value of Set-Cookie that stores the cookie. @param maxAgeSeconds undefined = until the browser is closed */
-  store(value: string, maxAgeSeconds?: number): string;
-  /** Returns the value of Set-Cookie that removes the cookie. */
-  remove(): string;
-}
+export type Cookie = ReturnType<typeof createCookie>;
 
 /**
  * @param options.secure true for a page that is reached by HTTPS: the prefix `__Host-` binds the cookie to this host and to
@@ -22,20 +15,23 @@ export interface Cookie {
 export function createCookie(
   name: string,
   { secure, sameSite }: { secure: boolean; sameSite: 'Strict' | 'Lax' },
-): Cookie {
+) {
   const fullName = secure ? `__Host-${name}` : name;
   const line = (value: string, more: string): string =>
     `${fullName}=${value}; Path=/; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}${more}`;
   return {
-    read(request) {
+    /** Returns the value of the cookie in a request; undefined when it is absent, empty or too long. */
+    read(request: IncomingMessage): string | undefined {
       for (const pair of (request.headers.cookie ?? '').split(';')) {
         const [key = '', value = ''] = pair.trim().split('=', 2);
         if (key === fullName && value !== '' && value.length <= MAX_LENGTH) return value;
       }
       return undefined;
     },
-    store: (value, maxAgeSeconds) =>
+    /** Returns the value of Set-Cookie that stores the cookie. @param maxAgeSeconds undefined = until the browser is closed */
+    store: (value: string, maxAgeSeconds?: number): string =>
       line(value, maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`),
-    remove: () => line('', '; Max-Age=0'),
+    /** Returns the value of Set-Cookie that removes the cookie. */
+    remove: (): string => line('', '; Max-Age=0'),
   };
 }

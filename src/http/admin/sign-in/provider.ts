@@ -37,17 +37,6 @@ interface ProviderPerson {
   names: string[];
 }
 
-export interface Provider {
-  /** Returns the address of the provider and the values that the browser has to keep. @throws SignInRefused */
-  begin(): Promise<{ address: URL; pending: PendingSignIn }>;
-  /**
-   * Exchanges the code for the person who signed in.
-   * @param answer the address to which the provider sent the browser, with its parameters
-   * @throws SignInRefused
-   */
-  finish(answer: URL, pending: PendingSignIn): Promise<ProviderPerson>;
-}
-
 /** A sign-in did not succeed. */
 export class SignInRefused extends Error {
   override name = 'SignInRefused';
@@ -66,12 +55,10 @@ const MAX_BYTES = 512 * 1024;
 /** Time after which the discovery document is read again. */
 const FRESH_MS = 3_600_000;
 
+export type Provider = ReturnType<typeof createProvider>;
+
 /** @param redirect address to which the provider sends the browser back */
-export function createProvider(
-  deps: { clock: Clock },
-  settings: ProviderSettings,
-  redirect: string,
-): Provider {
+export function createProvider(deps: { clock: Clock }, settings: ProviderSettings, redirect: string) {
   let known: { config: openid.Configuration; secret: string | null; readAt: number } | undefined;
 
   async function configuration(): Promise<openid.Configuration> {
@@ -99,6 +86,7 @@ export function createProvider(
     return config;
   }
 
+  /** Returns the address of the provider and the values that the browser has to keep. @throws SignInRefused */
   async function begin(): Promise<{ address: URL; pending: PendingSignIn }> {
     const config = await configuration().catch(refuse('unreachable'));
     const pending = {
@@ -117,6 +105,11 @@ export function createProvider(
     return { address, pending };
   }
 
+  /**
+   * Exchanges the code for the person who signed in.
+   * @param answer the address to which the provider sent the browser, with its parameters
+   * @throws SignInRefused
+   */
   async function finish(answer: URL, pending: PendingSignIn): Promise<ProviderPerson> {
     const config = await configuration().catch(refuse('unreachable'));
     const tokens = await openid
