@@ -1,5 +1,6 @@
 // Judges a group member to whose account no user of this connection is linked.
-import { fold } from '../../directory/records.ts';
+import { ownsKey } from '../../sync/calls/key-account.ts';
+import { isProtectedName } from '../../sync/group/leavers.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Member } from './group-case.ts';
 import { answerOf, asking } from './platform-reads.ts';
@@ -24,6 +25,7 @@ export async function unmanagedMember(
       ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
       : { userName: listed };
   if (account === 'absent' || account === 'unknown') return [];
-  const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
-  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
+  const { userName } = account;
+  const isUntouchable = isProtectedName({ target }, userName) || ownsKey({ id: platformId }, userName, owner);
+  return isUntouchable ? [] : [{ ref: null, platformId, name: userName }];
 }
