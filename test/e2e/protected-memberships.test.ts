@@ -134,6 +134,19 @@ test('after the source deletes an adopted group, a protected member stays in it 
   expect(await present()).toEqual([]);
 }, 60_000);
 
+test('the source deletes a group that the bridge made → the group is deleted although a member is protected, and the guard counts the others', async () => {
+  const crew = await place.idp.createGroup('crew', [bob]);
+  await place.idle();
+  await withTarget({ users: { protected: [BOB] }, guard: { removeMembers: NONE } });
+  await place.idp.send('DELETE', `/Groups/${crew}`);
+  await place.idle();
+  expect(await place.platform.group('crew')).toBeUndefined();
+  await place.idp.send('DELETE', `/Groups/${analysts}`);
+  await place.idle();
+  expect(await members()).toEqual([ANN, BOB]);
+  expect(await told('approvals', 'list')).toContain('1 to take out of groups');
+}, 60_000);
+
 /** Returns the additions of members that the log of the target tells, as `<group>: <members>`, oldest first. */
 async function additions(): Promise<string[]> {
   const { text } = await place.commands.run('log', '--limit', '100');
