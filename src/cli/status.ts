@@ -1,6 +1,6 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
-import { heldUntil, holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
+import { heldUntil, holdAdvice, holderWords } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
@@ -130,9 +130,8 @@ function printTarget(
     );
   printLastReconcile(reconcile);
   if (hold) {
-    // `note` names the connection whose accounts were not found, maybe another one.
-    const why = isTenantHold(hold) && hold.note !== undefined ? ` (${hold.note})` : '';
-    say(`  on hold since ${isoTime(hold.since)} by ${hold.by}${why}: ${heldUntil(target, hold)}`);
+    // The holder of a tenant hold names the connection whose accounts were not found, maybe another one.
+    say(`  on hold since ${isoTime(hold.since)} by ${holderWords(hold)}: ${heldUntil(target, hold)}`);
   }
   if (events) printEvents(events);
   printExceptions(exceptions, named);

@@ -15,7 +15,8 @@ const BOB = 'bob@acme.example';
 const TENANT = 'main may be another tenant and was not read';
 const ENDS =
   'If main is meant to be another tenant: scim-bridge reconcile --target main --accept-tenant. If not: correct targets.main.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold';
-const HELD = `on hold by reconcile: nothing is written. ${ENDS}`;
+const WHY = 'default: 3 of 3 linked accounts belong to other people there';
+const HELD = `on hold by reconcile (${WHY}): nothing is written. ${ENDS}`;
 
 let front: Front;
 let place: Place;

@@ -1,62 +1,28 @@
 // Tests two connections of one target whose unchanged address leads to another tenant. The reconcile of a connection with at least
 // three linked accounts notices it; another one has fewer, does not notice it, and writes nothing there either.
 import '../support/load-modules.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { TOKEN } from '../support/build-bridge.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFront, type Front } from '../support/front.ts';
-import { createIdp } from '../support/idp.ts';
-import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
-import { openPlace, type Place } from '../support/situation.ts';
+import { openTwoConnections, THEIRS, type TwoConnections } from '../support/two-connections.ts';
 
 const OURS = ['ann', 'ben', 'cho', 'dan'].map((name) => `${name}@acme.example`);
 const BOB = 'bob@second.example';
 const LEE = 'lee@second.example';
 const MANY = ['eva', 'fay', 'gus'].map((name) => `${name}@second.example`);
 const LATE = 'late@acme.example';
-const THEIRS = ['zoe', 'yan', 'xia', 'wim', 'vic', 'uma', 'tom', 'sue'].map(
-  (name) => `${name}@other.example`,
-);
 const WHY = 'default: 4 of 4 linked accounts belong to other people there';
-/** Accounts that each sandbox has from its start. */
-const BUILT_IN = /^(admin|viewer|auditor)@/;
-const SECOND_TOKEN = `${TOKEN}-of-second`;
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
-let front: Front;
-let place: Place;
-let other: Sandbox;
-let there: PlatformView;
+let world: TwoConnections;
 let bob: string;
 
-/** Returns the identity provider of the second connection. */
-const second = () => createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, SECOND_TOKEN);
 const rename = (displayName: string) =>
-  second().patch(`/Users/${bob}`, { op: 'replace', path: 'displayName', value: displayName });
-
-/** Lets the address lead to this platform. */
-function lead({ ready }: Sandbox): void {
-  front.platformUrl = ready.platformUrl;
-  front.token = ready.fixtures.apiKeys.admin;
-}
+  world.second().patch(`/Users/${bob}`, { op: 'replace', path: 'displayName', value: displayName });
 
 /** @param ofSecond people of the second connection beside Bob */
 async function open(ofDefault: readonly string[], ofSecond: readonly string[] = []): Promise<void> {
-  front = await startFront();
-  const tokensOf = (secret: string) => ({ tokens: [{ name: 'primary', secret }] });
-  place = await openPlace({
-    target: { url: front.url },
-    rest: { connections: { default: tokensOf(TOKEN), second: tokensOf(SECOND_TOKEN) } },
-    roles: [],
-  });
-  lead(place.sandbox);
-  await place.start();
-  other = await startSandbox();
-  there = createPlatformView(other.ready.controlUrl);
-  for (const platform of [place.platform, there])
-    await platform.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
-  for (const userName of THEIRS) await there.control('POST', '/fixtures', { users: [{ userName }] });
+  world = await openTwoConnections();
+  const { place, other, there, second, lead } = world;
   for (const userName of ofDefault) await place.idp.createUser(userName);
   for (const userName of ofSecond) await second().createUser(userName);
   await place.idle();
@@ -68,11 +34,7 @@ async function open(ofDefault: readonly string[], ofSecond: readonly string[] = 
   lead(other);
   await there.forgetRequests();
 }
-afterEach(async () => {
-  await place.stop();
-  await other.stop();
-  front.stop();
-});
+afterEach(() => world.stop());
 
 /** Returns a promise, and a function that fulfils it. */
 function gate(): { opened: Promise<void>; open: () => void } {
@@ -81,14 +43,12 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-const { outcome, told } = commandsAt(() => place);
+const { outcome, told } = commandsAt(() => world.place);
 const plain = (text: string): string => text.replaceAll(/\S*main\.js /g, 'scim-bridge ');
-const namesThere = async (): Promise<string[]> =>
-  (await there.state()).users.map(({ userName }) => userName).filter((name) => !BUILT_IN.test(name));
-const changesThere = async () => (await there.writes()).filter(({ method }) => method !== 'HEAD');
 
 test('one connection is held because of another tenant → the other connection, with one linked account, writes nothing either, and the commands give the reason', async () => {
   await open(OURS);
+  const { place, second, lead, namesThere, changesThere } = world;
   const [code, text] = await outcome('reconcile', '--yes');
   expect([code, plain(text)]).toEqual([
     2,
@@ -107,6 +67,10 @@ test('one connection is held because of another tenant → the other connection,
   expect(await changesThere()).toEqual([]);
   const synced = await place.commands.run('sync', BOB, '--json');
   expect([synced.code, synced.json]).toMatchObject([2, [{ differences: null, steps: [], outcome: 'held' }]]);
+  for (const said of [synced.json[0].message, await told('verify-access', BOB)]) {
+    expect(plain(said)).toContain(`on hold by reconcile (${WHY}): nothing is written`);
+    expect(plain(said)).toContain(ORDER);
+  }
   expect(plain(await told('verify-access', BOB))).toContain('main may be another tenant and was not read');
   const rows = (await place.commands.run('status', '--json')).json;
   expect(rows.map(({ connection, hold }: any) => [connection, hold?.by, hold?.note])).toEqual([
@@ -145,6 +109,7 @@ test.each([
   '%s notices the other tenant, and an operator accepts it → each connection compares its links before it writes, and no account there is changed',
   async (_who, ofDefault, ofSecond) => {
     await open(ofDefault, ofSecond);
+    const { place, there, namesThere, changesThere } = world;
     await outcome('reconcile', '--yes');
     await rename('Robert');
     await place.idp.createUser(LATE);
@@ -165,6 +130,7 @@ test.each([
 
 test('the first connection accepts the other tenant during a run of the second → the second connection compares its link before it writes, and no account there is changed', async () => {
   await open(OURS);
+  const { front, place, there, namesThere } = world;
   await outcome('reconcile', '--yes');
   await rename('Robert');
   // A run of this command lists the users twice for each connection; the third list is the first one of the second connection.

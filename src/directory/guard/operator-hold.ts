@@ -24,6 +24,10 @@ export const OLDER_DATA_HOLDER = 'scim-bridge';
 
 export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
 
+/** Returns the holder of a hold; because of another tenant, also why, which begins with the name of the connection. */
+export const holderWords = ({ by, note }: OperatorHold): string =>
+  isTenantHold({ by }) && note !== undefined ? `${by} (${note})` : by;
+
 /** Returns for an operator how a hold because of another tenant ends. */
 export const tenantAdvice = (target: string): string =>
   `If ${target} is meant to be another tenant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold`;

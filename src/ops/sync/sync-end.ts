@@ -1,5 +1,5 @@
 // Tells how a sync ended, and why its resource is not as desired or is left alone.
-import { heldUntil } from '../../directory/guard/operator-hold.ts';
+import { heldUntil, holderWords } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
 import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
 import { unrecognisedBy } from '../../directory/outbox/recognition.ts';
@@ -63,7 +63,7 @@ export async function stopText({
   target,
 }: Pick<ReconcileScope, 'outbox' | 'target'>): Promise<string | undefined> {
   const hold = await outbox.guardStore.onHold();
-  const held = hold ? `on hold by ${hold.by}: ${heldUntil(target.name, hold)}` : undefined;
+  const held = hold ? `on hold by ${holderWords(hold)}: ${heldUntil(target.name, hold)}` : undefined;
   // A hold because of another tenant has advice about the address already.
   if (unrecognisedBy(hold, await outbox.hasMoved()) !== 'address') return held;
   return [held, movedText(target.name)].filter(Boolean).join('; ');
