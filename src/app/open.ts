@@ -4,24 +4,20 @@ import { configWarnings } from '../config/warnings.ts';
 import { isCalledOtherwise } from '../directory/fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
 import { callerPrint, createBreaker } from '../directory/outbox/breaker.ts';
-import type { DesiredState } from '../directory/desired-state.ts';
-import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
+import { createOperationStore } from '../directory/logs/operations.ts';
 import { createDataVersion, createRestoreLease } from '../directory/fleet/data-version.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
 import { planDigest } from '../reconcile/tenant/digest.ts';
 import { nextRunOf } from '../reconcile/apply/expected-gap.ts';
-import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
 import { systemClock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
-import type { Target } from '../sync/target.ts';
 import { unlistedAttributes } from '../sync/diff.ts';
 import { compileMapping } from '../sync/mapping/mapping.ts';
 import { checkEverything, type CheckDeps } from '../ops/doctor/check-everything.ts';
 import type { DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { dataFindings, storedFindings, type StoredSubject } from '../ops/doctor/stored-findings.ts';
-import type { ReadFleet } from '../ops/status/fleet.ts';
 import { connectCommand } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
@@ -124,25 +120,11 @@ export function runChecks(
   return checkEverything({ ...deps, store, data }, settings, signal);
 }
 
-interface OpenedScopes {
-  scopes: ScheduledScope[];
-  /** Targets of the settings, by name. */
-  targets: Map<string, Target>;
-  states: DesiredState[];
-  operations: OperationStore;
-  readFleet: ReadFleet;
-  stop: () => Promise<void>;
-}
-
 /**
  * Opens one reconcile scope for each connection and target. @param signal ends the wait for Redis
  * @throws Error when Redis does not answer or its data has another version
  */
-export async function openScopes(
-  config: Config,
-  deps: AppDeps,
-  { signal }: { signal?: AbortSignal } = {},
-): Promise<OpenedScopes> {
+export async function openScopes(config: Config, deps: AppDeps, { signal }: { signal?: AbortSignal } = {}) {
   const releasers = createReleasers(deps.logger);
   const { redis, reach } = connectCommand(config.redis, deps);
   releasers.add('redis', () => redis.disconnect());
@@ -161,6 +143,7 @@ export async function openScopes(
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
   return {
     scopes: buildScopes(parts, targets, states),
+    /** Targets of the settings, by name. */
     targets,
     states,
     operations: createOperationStore(parts, config.redis),

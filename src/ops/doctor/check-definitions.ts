@@ -1,35 +1,38 @@
 // Compares the mapped attributes with the definitions of a target for doctor.
+import type { DesiredState } from '../../directory/desired-state.ts';
 import type { PlatformClient } from '../../platform/client.ts';
-import type { UserAttribute, UserAttributeType } from '../../platform/wire.ts';
-import { UNMAPPED, unmappedAdvice } from '../../reconcile/tenant/applied-attributes.ts';
+import type { UserAttribute } from '../../platform/wire.ts';
+import { appliedAttributes, UNMAPPED, unmappedAdvice } from '../../reconcile/tenant/applied-attributes.ts';
+import type { TargetSettings } from '../../sync/target.ts';
 import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import { adviceBeforeRights, replyOf, replyWords } from './reply.ts';
 
-/** Types of the mapped attributes by name. */
-export type MappedTypes = Record<string, UserAttributeType>;
+/** The connections, whose links and outboxes tell what the bridge has written at a target. */
+export type WriterStates = readonly Pick<DesiredState, 'links' | 'outboxes'>[];
 
 /**
- * Compares the mapped attributes with the definitions at the platform.
- * @param options.applied names of the attributes of which the bridge has written values; undefined: not known
- * @param options.writtenIds as `writtenDefinitionIds` of DoctorTarget
+ * Compares the mapped attributes with the definitions at the platform. One warning is for each attribute that has left the settings
+ * after the bridge wrote values of it.
  */
 export async function checkDefinitions(
-  target: string,
+  { name: target, attributes }: TargetSettings,
   client: PlatformClient,
-  types: MappedTypes,
-  {
-    applied,
-    writtenIds,
-    ...options
-  }: { signal: AbortSignal } & {
-    applied: ReadonlySet<string> | undefined;
-    writtenIds: ReadonlyMap<string, string>[];
-  },
+  states: WriterStates,
+  options: { signal: AbortSignal },
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${target}`);
+  const feeding = states.filter(({ outboxes }) => outboxes.has(target));
+  // Undefined: not known.
+  const applied = await appliedBy(feeding, target).catch(() => undefined);
+  const writtenIds = await writtenIdsOf(feeding, target).catch(() => []);
+  const unmapped = [...(applied ?? [])]
+    .filter((name) => attributes[name] === undefined)
+    .sort()
+    .map((name) => warning(`attribute ${name} ${UNMAPPED}`, unmappedAdvice(target, name)));
   const listed = await replyOf(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
     return [
+      ...unmapped,
       error(
         `attribute definitions cannot be read: ${replyWords(listed)}`,
         adviceBeforeRights(target, listed) ?? 'Use the key of an administrator.',
@@ -38,19 +41,22 @@ export async function checkDefinitions(
   // `wrong`: defined with another type than in the mapping. `missing`: mapped and not defined. `deleted`: those of
   // them of which the bridge has written values. `unused`: the others.
   const defined = new Set(listed.value.map(({ name }) => name));
-  const wrong = listed.value.filter(({ name, type }) => Object.hasOwn(types, name) && types[name] !== type);
-  const missing = Object.keys(types).filter((name) => !defined.has(name));
+  const wrong = listed.value.filter(
+    ({ name, type }) => Object.hasOwn(attributes, name) && attributes[name]?.type !== type,
+  );
+  const missing = Object.keys(attributes).filter((name) => !defined.has(name));
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
   // Defined under another id than the values were written under.
   const isRemade = ({ id, name }: UserAttribute): boolean =>
     writtenIds.some((ids) => ids.has(name) && ids.get(name) !== id);
-  const remade = listed.value.filter((each) => types[each.name] === each.type && isRemade(each));
+  const remade = listed.value.filter((each) => attributes[each.name]?.type === each.type && isRemade(each));
   return [
+    ...unmapped,
     ok('attribute definitions can be read'),
     ...wrong.map((each) =>
       error(
-        `attribute ${each.name} is ${each.type} there and ${types[each.name]} in the mapping${isRemade(each) ? MADE_WITH_OTHER_TYPE : ''}`,
+        `attribute ${each.name} is ${each.type} there and ${attributes[each.name]?.type} in the mapping${isRemade(each) ? MADE_WITH_OTHER_TYPE : ''}`,
         'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),
@@ -75,15 +81,15 @@ export async function checkDefinitions(
 const MADE_WITH_OTHER_TYPE =
   ': the definition was deleted there with all values, and made again with this type';
 
-/** Returns one warning for each attribute that has left the settings after the bridge wrote values of it. */
-export const unmappedFindings = (
-  target: string,
-  types: MappedTypes,
-  applied: ReadonlySet<string>,
-): DoctorFinding[] =>
-  [...applied]
-    .filter((name) => types[name] === undefined)
-    .sort()
-    .map((name) =>
-      findingFor(`target ${target}`).warning(`attribute ${name} ${UNMAPPED}`, unmappedAdvice(target, name)),
-    );
+/** Returns the attributes of which a connection has written values at the target. */
+async function appliedBy(feeding: WriterStates, target: string): Promise<ReadonlySet<string>> {
+  const names = await Promise.all(feeding.map(({ links }) => appliedAttributes(links, target)));
+  return new Set(names.flatMap((each) => [...each]));
+}
+
+/**
+ * Returns for each connection the ids of the definitions under which the bridge wrote values, by name of the attribute. An id that
+ * no definition has stands for lost values.
+ */
+const writtenIdsOf = (feeding: WriterStates, target: string): Promise<ReadonlyMap<string, string>[]> =>
+  Promise.all(feeding.flatMap(({ outboxes }) => outboxes.get(target)?.definitions.read() ?? []));

@@ -1,6 +1,7 @@
 // Checks Redis for doctor: it answers, never evicts, is new enough and writes to disk, and its clock agrees.
 import type { StoreFacts, StoreHealth } from '../../directory/redis/store-health.ts';
 import { memoryWarning } from '../../directory/redis/store-health.ts';
+import type { Clock } from '../../support/sources.ts';
 import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 /** Oldest supported version of Redis: major and minor. */
@@ -8,14 +9,13 @@ const OLDEST_REDIS = [6, 2];
 
 const { ok, warning, error } = findingFor('redis');
 
-export interface RedisToCheck {
-  store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
-  /** Clock of this process, Unix milliseconds. */
-  now: () => number;
+export interface CheckedStore {
+  health: () => Promise<StoreHealth>;
+  facts: () => Promise<StoreFacts>;
 }
 
 /** Checks Redis. A Redis that cannot be asked has only the findings of its health. */
-export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFinding[]> {
+export async function checkRedis(store: CheckedStore, clock: Clock): Promise<DoctorFinding[]> {
   const health = await store.health();
   const findings = health.findings.map(({ message, advice }) => error(message, advice));
   const facts = await store.facts().catch(() => undefined);
@@ -29,7 +29,7 @@ export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFi
   if (major < oldMajor || (major === oldMajor && minor < oldMinor))
     findings.push(error(`version ${version} is too old`, `Update it to ${OLDEST_REDIS.join('.')} or newer.`));
   else findings.push(ok(`version ${version}`));
-  return [...findings, persistenceFinding(facts), clockFinding('Redis', now() + skewMs, now())];
+  return [...findings, persistenceFinding(facts), clockFinding('Redis', clock.now() + skewMs, clock.now())];
 }
 
 /** Returns the finding whether Redis writes acknowledged changes to disk. */

@@ -1,41 +1,32 @@
 // Checks a target for doctor: the key, SCIM, attribute definitions, the handover folder and the clock.
+import { request } from 'node:http';
+import { request as requestByTls } from 'node:https';
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import { RIGHTS_ADVICE } from '../../reconcile/breaker-words.ts';
 import { findHandoverPlace, type HandoverSetting } from '../../reconcile/handover/handover-place.ts';
-import { checkDefinitions, unmappedFindings, type MappedTypes } from './check-definitions.ts';
+import type { Clock } from '../../support/sources.ts';
+import type { TargetSettings } from '../../sync/target.ts';
+import { checkDefinitions, type WriterStates } from './check-definitions.ts';
 import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 import { adviceBeforeRights, isOfProxy, proxyAdvice, replyOf, replyWords } from './reply.ts';
 
-export interface DoctorTarget {
-  name: string;
-  url: string;
-  client: PlatformClient;
-  types: MappedTypes;
-  /** Names of the attributes of which the bridge has written values. */
-  applied: () => Promise<ReadonlySet<string>>;
-  /**
-   * For each connection: name of an attribute to the id of the definition under which the bridge wrote its values. An id that no
-   * definition has stands for lost values.
-   */
-  writtenDefinitionIds: () => Promise<ReadonlyMap<string, string>[]>;
-  /** Destination of the folders, workbooks and reports of closed accounts; null: they are not moved. */
-  handover: HandoverSetting | null;
-  /** Time of the platform by its Date header, Unix milliseconds; undefined without the header. */
-  time: () => Promise<number | undefined>;
-}
+/** Longest time without data of the call that reads the clock of a platform. */
+const TIME_LIMIT_MS = 5000;
 
-export interface TargetCheckOptions {
-  /** Clock of this process, Unix milliseconds. */
-  now: () => number;
+interface TargetCheckDeps {
+  states: WriterStates;
+  clock: Clock;
   signal: AbortSignal;
 }
 
 /** Checks one target. If the first answers show that no other check can succeed, only that finding is returned. */
 export async function checkTarget(
-  { name, url, client, types, applied, writtenDefinitionIds, handover, time }: DoctorTarget,
-  { now, signal }: TargetCheckOptions,
+  settings: TargetSettings,
+  client: PlatformClient,
+  { states, clock, signal }: TargetCheckDeps,
 ): Promise<DoctorFinding[]> {
+  const { name, url, handover } = settings;
   const { ok, warning, error } = findingFor(`target ${name}`);
   const options = { signal };
   const owner = await replyOf(() => client.accounts.me(options));
@@ -60,15 +51,10 @@ export async function checkTarget(
       : warning('does not tell whose key it is', 'Name the owner of the key in users.protected.'),
   ];
   findings.push(...(await checkScim(name, client, options)));
-  const appliedNames = await applied().catch(() => undefined);
-  if (appliedNames) findings.push(...unmappedFindings(name, types, appliedNames));
-  const writtenIds = await writtenDefinitionIds().catch(() => []);
-  findings.push(
-    ...(await checkDefinitions(name, client, types, { ...options, applied: appliedNames, writtenIds })),
-  );
+  findings.push(...(await checkDefinitions(settings, client, states, options)));
   if (handover) findings.push(await checkHandoverFolder(name, client, handover, options));
-  const platformTime = await time().catch(() => undefined);
-  if (platformTime !== undefined) findings.push(clockFinding(name, platformTime, now()));
+  const platformTime = await timeOf(url).catch(() => undefined);
+  if (platformTime !== undefined) findings.push(clockFinding(name, platformTime, clock.now()));
   return findings;
 }
 
@@ -144,4 +130,19 @@ async function checkHandoverFolder(
   return found.kind === 'found'
     ? ok(`the handover folder ${found.folder.name} of the deployment ${found.deployment} is there`)
     : error(`handover: ${found.problem}`, 'Until then the work of closed accounts stays where it is.');
+}
+
+/** Returns the platform's time from the Date header of an answer; undefined without it. Sends no credentials. */
+function timeOf(url: string): Promise<number | undefined> {
+  const send = url.startsWith('https:') ? requestByTls : request;
+  return new Promise((resolve, reject) => {
+    const call = send(url, { method: 'HEAD', agent: false, timeout: TIME_LIMIT_MS }, (answer) => {
+      answer.resume();
+      const date = Date.parse(answer.headers.date ?? '');
+      resolve(Number.isNaN(date) ? undefined : date);
+    });
+    call.on('timeout', () => call.destroy(new Error('no answer in time')));
+    call.on('error', reject);
+    call.end();
+  });
 }
