@@ -2,6 +2,7 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { FedTarget, KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { Link } from '../../directory/outbox/link.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { findResources, toSearched } from '../find.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
@@ -53,7 +54,7 @@ export async function* listLinks(sources: LinkSources, filter: LinkFilter = {}):
     for (const [target, outbox] of outboxes) {
       if (filter.target !== undefined && target !== filter.target) continue;
       for await (const { ref, link } of links.all(target)) {
-        const row = toRow({ connection, target }, ref, await withPresentCondition(outbox, ref, link));
+        const row = await presentRow(connection, outbox, ref, link);
         if (filter.kind === undefined || row.kind === filter.kind) yield row;
       }
     }
@@ -89,8 +90,11 @@ async function* rowsAtRemoved(sources: LinkSources, filter: LinkFilter): AsyncGe
  */
 export async function showLinks(sources: LinkSources, text: string): Promise<LinkRow[] | undefined> {
   const found = await findResources(toSearched(sources.states), text);
-  const shown = found.map(({ connection, ref }) => linksOf(sources.states, connection, ref));
-  const rows = (await Promise.all(shown)).flat();
+  const rows: LinkRow[] = [];
+  for (const { connection, links, outboxes } of sources.states)
+    for (const { ref } of found.filter((each) => each.connection === connection))
+      for (const [target, outbox] of outboxes)
+        rows.push(await presentRow(connection, outbox, ref, await links.get(target, ref)));
   for await (const row of rowsAtRemoved(sources, {})) {
     const isFound = found.some(({ connection, ref }) => connection === row.connection && ref === row.ref);
     // A deleted person, also one whose name is in use again, may have the name in this link only.
@@ -102,23 +106,16 @@ export async function showLinks(sources: LinkSources, text: string): Promise<Lin
 const isCalled = ({ ref, name, externalId }: LinkRow, text: string): boolean =>
   [ref, parseRef(ref).id, externalId].includes(text) || (name !== null && fold(name) === fold(text));
 
-/** Returns the links of one resource at every target of its connection. */
-export async function linksOf(
-  states: readonly DesiredState[],
+/** Returns the link of a resource at a target of the settings as a row, with the condition that holds now. */
+export const presentRow = async (
   connection: string,
+  outbox: Outbox,
   ref: Ref,
-): Promise<LinkRow[]> {
-  const rows: LinkRow[] = [];
-  for (const { links, outboxes } of states.filter((state) => state.connection === connection)) {
-    for (const [target, outbox] of outboxes) {
-      const link = await withPresentCondition(outbox, ref, await links.get(target, ref));
-      rows.push(toRow({ connection, target }, ref, link));
-    }
-  }
-  return rows;
-}
+  link: Link,
+): Promise<LinkRow> =>
+  toRow({ connection, target: outbox.target }, ref, await withPresentCondition(outbox, ref, link));
 
-function toRow(where: { connection: string; target: string }, ref: Ref, link: Link): LinkRow {
+function toRow(where: TargetFeed, ref: Ref, link: Link): LinkRow {
   const { core = {}, condition, unsure, writtenAt } = link;
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   return {
