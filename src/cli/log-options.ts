@@ -1,7 +1,7 @@
 // Defines the options that the commands log and acts share, and prints the check of a hash chain.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
-import { isPublicId } from '../ops/log/newest-first.ts';
+import { isPublicId, type PublicCheck } from '../ops/log/newest-first.ts';
 import { counted } from '../support/counted.ts';
 import type { Cli } from './cli.ts';
 import { say, sayJson } from './output.ts';
@@ -50,17 +50,8 @@ export const withLogOptions = (command: Command): Command =>
       if (since > until) throw new Error('--since is later than --until: nothing lies between them.');
     });
 
-/**
- * Result of the check of one hash chain; the audit log of a connection has no target. `forgotten`: number of entries whose personal
- * data was removed by an order. `broken`: id of the first entry that does not fit, or `the end`; null: none.
- */
-type LogCheck = {
-  connection: string;
-  target?: string;
-  entries: number;
-  forgotten: number;
-  broken: string | null;
-};
+/** The audit log of a connection has no target. */
+type LogCheck = PublicCheck & { connection: string; target?: string };
 
 /** Prints the checks of the hash chains that the flags select; exit code 1 when one is broken. */
 export function printChecks(all: readonly LogCheck[], flags: LogFlags, cli: Cli): void {

@@ -1,9 +1,14 @@
 // Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
 import type { Act, ACTS, Acts, PlacedAct } from '../../directory/logs/acts.ts';
-import type { ChainCheck } from '../../directory/logs/chain-check.ts';
 import type { LogSpan } from '../../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { newestFirst, publicBreak, type MergedSpan, type SearchStep } from './newest-first.ts';
+import {
+  newestFirst,
+  toPublicCheck,
+  type MergedSpan,
+  type PublicCheck,
+  type SearchStep,
+} from './newest-first.ts';
 import { isoTime } from '../../support/sources.ts';
 
 /** An audit entry with its connection. `id` is unique over all connections; `at` is ISO 8601. */
@@ -40,12 +45,13 @@ export async function* searchActs(
     .filter(({ connection }) => filter.connection === undefined || connection === filter.connection)
     .map(({ connection, acts }) => ({
       name: connection,
+      where: { connection },
       search: (span: LogSpan) => acts.search(span, keep),
     }));
   for await (const { place, entry } of newestFirst(logs, filter)) {
     if (entry) {
       // `place` replaces the id of the entry, which is unique within one connection only.
-      const { log: connection, id: _, at, ...act } = entry;
+      const { id: _, at, connection, ...act } = entry;
       yield { place, entry: { id: place, at: isoTime(at), connection, ...act } };
     } else yield { place };
   }
@@ -73,14 +79,12 @@ export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<stri
   return orders;
 }
 
-/** Checks hash chains. `broken`: id of the first entry that does not fit; `the end`: the last are missing; null: it is whole. */
-export const verifyActs = (
-  states: readonly ActSource[],
-): Promise<({ connection: string; broken: string | null } & Omit<ChainCheck, 'broken'>)[]> =>
+/** Checks the hash chains of all connections. */
+export const verifyActs = (states: readonly ActSource[]): Promise<(PublicCheck & { connection: string })[]> =>
   Promise.all(
     states.map(async ({ connection, acts }) => {
-      const { broken, ...check } = await acts.verify(await forgetOrders(acts));
-      return { connection, ...check, broken: publicBreak(connection, broken) };
+      const check = await acts.verify(await forgetOrders(acts));
+      return { connection, ...toPublicCheck(connection, check) };
     }),
   );
 

@@ -1,10 +1,14 @@
 // Merges the entries of several logs into one order, newest first, with a bounded number of entries in memory.
+import type { ChainCheck } from '../../directory/logs/chain-check.ts';
 import type { LogSpan, Placed, SearchedPortion } from '../../directory/logs/chained-stream.ts';
 import { sequenceOf, timeOf } from '../../directory/redis/stream-id.ts';
 
-/** A log to merge with others; its name is part of the public ids of its entries. */
-interface NamedLog<Entry extends Placed> {
+/** A log to merge with others. */
+interface NamedLog<Entry extends Placed, Where> {
+  /** Part of the public ids of its entries. */
   name: string;
+  /** Connection, or connection and target, which its entries get. */
+  where: Where;
   search: (span: LogSpan) => AsyncGenerator<SearchedPortion<Entry>>;
 }
 
@@ -27,12 +31,13 @@ export interface MergedSpan {
 /** Returns the public id of an entry: unique over all logs. */
 export const publicId = (name: string, id: string): string => `${name}.${id}`;
 
-/** Returns the public id of the entry at which a hash chain breaks; `the end` as it is; null: the chain is whole. */
-export function publicBreak(name: string, broken: string | undefined): string | null {
-  if (broken === undefined) return null;
-  // `the end` has no id: entries behind the last one are missing.
-  const isId = /^\d/.test(broken);
-  return isId ? publicId(name, broken) : broken;
+/** Check of a hash chain. `broken`: id of the first entry that does not fit; `the end`: the last are missing; null: it is whole. */
+export type PublicCheck = Omit<ChainCheck, 'broken'> & { broken: string | null };
+
+/** Returns the check with a public id in place of the id of the stream. */
+export function toPublicCheck(name: string, { broken, ...check }: ChainCheck): PublicCheck {
+  const isId = broken !== undefined && /^\d/.test(broken);
+  return { ...check, broken: isId ? publicId(name, broken) : (broken ?? null) };
 }
 
 /** Name of a log, a dot, and the id of an entry in its Redis stream. */
@@ -41,16 +46,16 @@ const PUBLIC_ID = /^(.+)\.(\d{1,15}-\d{1,15})$/;
 export const isPublicId = (text: string): boolean => PUBLIC_ID.test(text);
 
 /** Yields the entries of all logs, newest first; entries with equal ids in the order of the logs' names. */
-export async function* newestFirst<Entry extends Placed>(
-  logs: readonly NamedLog<Entry>[],
+export async function* newestFirst<Entry extends Placed, Where extends object>(
+  logs: readonly NamedLog<Entry, Where>[],
   { since, until, before }: MergedSpan,
-): AsyncGenerator<SearchStep<Entry & { log: string }>> {
+): AsyncGenerator<SearchStep<Entry & Where>> {
   // Without `before` the cursor has no id.
   const [, cursorName = '', cursorId] = PUBLIC_ID.exec(before ?? '') ?? [];
-  const searches = logs.map(({ name, search }) => {
+  const searches = logs.map(({ name, where, search }) => {
     // An entry with the same id as the cursor comes after it only in the logs whose names come later.
     const upTo = cursorId === undefined ? {} : { before: cursorId, withBefore: name > cursorName };
-    return { name, places: singly(search({ since, until, ...upTo })) };
+    return { name, where, places: singly(search({ since, until, ...upTo })) };
   });
   // `front`: the first step of the log that is not yielded yet: its newest entry, or a place.
   const fronts = await Promise.all(
@@ -66,8 +71,8 @@ export async function* newestFirst<Entry extends Placed>(
     );
     if (!newest) return;
     const { source, step } = newest;
-    const { name: log } = source;
-    yield { place: publicId(log, step.id), ...(step.entry && { entry: { ...step.entry, log } }) };
+    const { name, where } = source;
+    yield { place: publicId(name, step.id), ...(step.entry && { entry: { ...step.entry, ...where } }) };
     source.front = await source.places.next();
   }
 }

@@ -1,13 +1,19 @@
 // Reads, filters and checks the provisioning logs of all connections and targets.
+import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { LogAction, LogEntry, LogStatus, PlacedEntry } from '../../directory/logs/provisioning-log.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { ACT_LIMITS, type Acts } from '../../directory/logs/acts.ts';
-import type { ChainCheck } from '../../directory/logs/chain-check.ts';
 import type { LogSpan } from '../../directory/logs/chained-stream.ts';
 import { forgetOrders } from './acts.ts';
 import { isoTime } from '../../support/sources.ts';
-import { newestFirst, publicBreak, type MergedSpan, type SearchStep } from './newest-first.ts';
+import {
+  newestFirst,
+  toPublicCheck,
+  type MergedSpan,
+  type PublicCheck,
+  type SearchStep,
+} from './newest-first.ts';
 
 export interface LogFilter extends MergedSpan {
   /** Only entries of these resources, or with one of them as added or removed member. */
@@ -18,7 +24,9 @@ export interface LogFilter extends MergedSpan {
   target?: string | undefined;
 }
 
-export type LocatedEntry = PlacedEntry & { connection: string; target: string };
+export type LocatedEntry = PlacedEntry & TargetFeed;
+
+type CheckedLog = PublicCheck & TargetFeed;
 
 /** One connection with the outboxes of its targets, each of which has a log. */
 export interface LogSource {
@@ -35,21 +43,17 @@ export async function* readLog(
 }
 
 /** Yields matching entries as readLog does, and between them the place up to which the logs were searched. */
-export async function* searchLog(
+export function searchLog(
   states: readonly LogSource[],
   filter: LogFilter,
 ): AsyncGenerator<SearchStep<LocatedEntry>> {
-  const logs = logsOf(states, filter);
-  const places = new Map(logs.map(({ name, connection, target }) => [name, { connection, target }]));
   const keep = testOf(filter);
-  const searched = logs.map(({ name, search }) => ({ name, search: (span: LogSpan) => search(span, keep) }));
-  for await (const { place, entry: found } of newestFirst(searched, filter)) {
-    const where = found && places.get(found.log);
-    if (where) {
-      const { log: _, ...entry } = found;
-      yield { place, entry: { ...entry, ...where } };
-    } else yield { place };
-  }
+  const logs = logsOf(states, filter).map(({ name, where, log }) => ({
+    name,
+    where,
+    search: (span: LogSpan) => log.search(span, keep),
+  }));
+  return newestFirst(logs, filter);
 }
 
 /**
@@ -77,7 +81,11 @@ const logsOf = (
     .flatMap(({ connection, outboxes }) =>
       [...outboxes]
         .filter(([target]) => onlyTarget === undefined || target === onlyTarget)
-        .map(([target, { log }]) => ({ ...log, name: `${connection}.${target}`, connection, target })),
+        .map(([target, { log }]) => ({
+          name: `${connection}.${target}`,
+          where: { connection, target },
+          log,
+        })),
     );
 
 /** Returns a sentence for each searched log whose limits have removed entries of the selected span of time. */
@@ -86,36 +94,29 @@ export async function removedEntriesTexts(
   filter: LogFilter = {},
 ): Promise<string[]> {
   const texts = await Promise.all(
-    logsOf(states, filter).map(async ({ connection, target, trimmedTo }) => {
+    logsOf(states, filter).map(async ({ where, log }) => {
       // `at`: time of the oldest entry that is left; undefined: none is left.
-      const trimmed = await trimmedTo();
+      const trimmed = await log.trimmedTo();
       if (!trimmed || (trimmed.at ?? Infinity) <= (filter.since ?? 0)) return [];
-      const log = `the log of ${connection} → ${target}`;
+      const subject = `the log of ${where.connection} → ${where.target}`;
       return trimmed.at === undefined
-        ? [`All entries of ${log} were removed by its limits (provisioningLog).`]
-        : [`Older entries of ${log} were removed by its limits: it begins at ${isoTime(trimmed.at)}.`];
+        ? [`All entries of ${subject} were removed by its limits (provisioningLog).`]
+        : [`Older entries of ${subject} were removed by its limits: it begins at ${isoTime(trimmed.at)}.`];
     }),
   );
   return texts.flat();
 }
 
-/** Check of a hash chain. `broken`: id of the first entry that does not fit; `the end`: the last are missing; null: it is whole. */
-interface CheckedLog extends Omit<ChainCheck, 'broken'> {
-  connection: string;
-  target: string;
-  broken: string | null;
-}
-
 /** Checks the hash chains of all provisioning logs. */
 export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Promise<CheckedLog[]> =>
   Promise.all(
-    logsOf(states).map(async ({ connection, target, verify, limits }) => {
-      const acts = states.find((state) => state.connection === connection)?.acts;
+    logsOf(states).map(async ({ name, where, log }) => {
+      const acts = states.find((state) => state.connection === where.connection)?.acts;
       // Removed personal data breaks the chain, unless the audit log has an order of `forget` for it. If this log is kept longer
       // than the audit log, the order may be gone, so every removal is accepted (undefined).
-      const isComparable = acts !== undefined && limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
-      const { broken, ...check } = await verify(isComparable ? await forgetOrders(acts) : undefined);
-      return { connection, target, ...check, broken: publicBreak(`${connection}.${target}`, broken) };
+      const isComparable = acts !== undefined && log.limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
+      const check = await log.verify(isComparable ? await forgetOrders(acts) : undefined);
+      return { ...where, ...toPublicCheck(name, check) };
     }),
   );
 
