@@ -1,6 +1,5 @@
 // Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
 // dead letter. The link follows with the next sync that completes.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import {
   AWAITING_DECISION,
   isAwaitingDecision,
@@ -13,6 +12,7 @@ import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
+import { leaving } from '../../sync/group/members.ts';
 import { decisionsOf } from '../../sync/decision-text.ts';
 
 type PresentStatus = Pick<ResourceStatus, 'blockedSince' | 'guard' | 'mark' | 'pendingMemberships'>;
@@ -32,30 +32,9 @@ export async function withPresentCondition(
   const { condition, ...rest } = link;
   if (!condition || !mayBeOutdated(link)) return link;
   const present = status ?? (await outbox.resourceStatus(ref));
-  if (isRefusalOfPlatform(link) && stillStands(present)) return link;
-  // LastAdministrator says more than Held, which the guard alone would give.
-  if (condition.reason === 'LastAdministrator' && isClosingHeld(present)) return link;
-  const heldOrRejected = present.guard.flatMap(({ kind, state }) =>
-    // A change whose approval expired counts as held until the guard judges it anew.
-    state === 'approved' ? [] : [{ item: { kind }, permission: state === 'expired' ? 'held' : state }],
-  );
-  const members = isAwaitingDecision(condition)
-    ? await countUndecidedMembers(outbox, ref, present)
-    : { followers: 0, keptLeavers: 0 };
-  const decisions = decisionsOf(heldOrRejected, {
-    ...members,
-    // Counts only if a change is held.
-    isExpired: members.followers === 0 && !present.guard.some(({ state }) => state === 'held'),
-    isLeaver: condition.isLeaver === true,
-  });
-  // Without a held or rejected change no condition is left.
-  if (!decisions) return rest;
-  // `besides` belongs to a refused or ignored write, and only the decisions are left.
-  const { besides: _, ...withoutBesides } = condition;
-  const corrected: Condition = { ...withoutBesides, ...decisions };
-  // `isLeaver` describes a deactivation, so it goes when none is held or rejected.
-  if (!heldOrRejected.some(({ item }) => item.kind === 'deactivate')) delete corrected.isLeaver;
-  return { ...rest, condition: corrected };
+  if (stillHolds(link, present)) return link;
+  const decided = await presentDecisions(outbox, ref, condition, present);
+  return decided ? { ...rest, condition: decided } : rest;
 }
 
 /** Returns whether a decision, or a new change of a dead letter, may have ended the condition since the last sync. */
@@ -66,8 +45,41 @@ const mayBeOutdated = (link: Link): boolean =>
 const isRefusalOfPlatform = (link: Link): boolean =>
   refusalOf(link) !== undefined && !isTriedAgain(link.condition);
 
-/** Returns whether a refusal still stands: the resource is still a dead letter, or no new change has marked it. */
-const stillStands = ({ blockedSince, mark }: PresentStatus): boolean => !mark || blockedSince !== null;
+/**
+ * Returns whether the condition holds as it is: a refusal, while the resource is still a dead letter or no new change has marked it;
+ * or the last administrator, while the closing is held, because this condition says more than the guard alone would.
+ */
+const stillHolds = (link: Link, present: PresentStatus): boolean =>
+  isRefusalOfPlatform(link)
+    ? !present.mark || present.blockedSince !== null
+    : link.condition?.reason === 'LastAdministrator' && isClosingHeld(present);
+
+/** Returns the condition about the changes that are held or rejected now; undefined: none are. */
+async function presentDecisions(
+  outbox: Pick<Outbox, 'guardStore'>,
+  ref: Ref,
+  condition: Condition,
+  present: PresentStatus,
+): Promise<Condition | undefined> {
+  const { guard } = present;
+  const refused = guard.flatMap(({ kind, state }) =>
+    // A change whose approval expired counts as held until the guard judges it anew.
+    state === 'approved' ? [] : [{ item: { kind }, permission: state === 'expired' ? 'held' : state }],
+  );
+  const members = isAwaitingDecision(condition)
+    ? await countUndecidedMembers(outbox, ref, present)
+    : { followers: 0, keptLeavers: 0 };
+  const { isLeaver, besides: _, ...former } = condition;
+  const decisions = decisionsOf(refused, {
+    ...members,
+    // Counts only if a change is held.
+    isExpired: members.followers === 0 && !guard.some(({ state }) => state === 'held'),
+    isLeaver: isLeaver === true,
+  });
+  // `isLeaver` describes a deactivation. `besides` belongs to a refused or ignored write, and only the decisions are left.
+  const isOfClosing = isLeaver && refused.some(({ item }) => item.kind === 'deactivate');
+  return decisions && { ...former, ...decisions, ...(isOfClosing && { isLeaver: true as const }) };
+}
 
 const isClosingHeld = ({ guard }: PresentStatus): boolean =>
   guard.some(({ kind, state }) => kind === 'deactivate' && (state === 'held' || state === 'expired'));
@@ -83,11 +95,8 @@ export async function countUndecidedMembers(
   ref: Ref,
   { pendingMemberships }: Pick<ResourceStatus, 'pendingMemberships'>,
 ): Promise<{ followers: number; keptLeavers: number }> {
-  const isGroup = parseRef(ref).kind === 'Group';
-  const leaving = isGroup
-    ? [...pendingMemberships].flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]))
-    : [];
-  const decisions = await guardStore.decisionsOfMembers(leaving);
+  const leavers = parseRef(ref).kind === 'Group' ? leaving(pendingMemberships) : [];
+  const decisions = await guardStore.decisionsOfMembers(leavers);
   return {
     followers: decisions.filter((decision) => decision === 'follows').length,
     keptLeavers: decisions.filter((decision) => decision === 'rejected').length,
