@@ -73,12 +73,7 @@ export function toListedHandover(
   };
 }
 
-interface UndoneHandover extends GivenBack {
-  connection: string;
-  target: string;
-  ref: Ref;
-  name: string;
-}
+type UndoneHandover = GivenBack & Pick<ListedHandover, 'connection' | 'target' | 'ref' | 'name'>;
 
 /** A handover that an order takes back. */
 interface UndoableHandover {
