@@ -1,9 +1,9 @@
 // Describes the account of a former record of a person who was hired again, while the guard holds a change of that record.
-import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
 import { refsOf } from '../ops/approvals/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { leaving } from '../sync/group/members.ts';
 import type { Explanation } from './explanation.ts';
 import { someOf } from '../support/sentence-parts.ts';
 
@@ -37,10 +37,7 @@ export async function formerRecordText(
       links.get(target.name, former),
       outbox.resourceStatus(former),
     ]);
-    // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
-    const left = [...pendingMemberships].flatMap(([group, sign]) =>
-      sign === MEMBERSHIP_SIGN.toAdd ? [] : [refOf('Group', group)],
-    );
+    const left = leaving(pendingMemberships).map((group) => refOf('Group', group));
     const groups = (await links.getMany(target.name, left)).map(({ core: group }, index) =>
       String(group?.displayName ?? left[index]),
     );

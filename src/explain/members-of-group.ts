@@ -10,6 +10,7 @@ import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import { removalStops, type RemovalStop } from '../reconcile/unwritten/waiting-for-decision.ts';
+import { leaving } from '../sync/group/members.ts';
 import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import {
@@ -73,17 +74,17 @@ export async function membershipsOfGroup(
   const added = pending.flatMap(([, sign], index) =>
     sign === MEMBERSHIP_SIGN.toAdd ? [refs[index] as Ref] : [],
   );
-  const leaving = pending.flatMap(([user, sign]) => (sign === MEMBERSHIP_SIGN.toAdd ? [] : [user]));
+  const leavers = leaving(new Map(pending));
   const [names, unmanaged, stops, decisions, removals, deactivations, links] = await Promise.all([
     readRecordNames(directory, refs),
     outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
     removalStops(scope, added),
-    outbox.guardStore.decisionsOfMembers(leaving),
+    outbox.guardStore.decisionsOfMembers(leavers),
     outbox.guardStore.statesOf(pending.map(([user]) => removal(id, user))),
     outbox.guardStore.statesOf(refs.map((ref) => ({ kind: 'deactivate', ref }))),
     Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
   ]);
-  const accountOf = new Map(leaving.map((user, index) => [user, decisions[index]]));
+  const accountOf = new Map(leavers.map((user, index) => [user, decisions[index]]));
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const ref = refOf('User', user);
     const link = links[index] ?? {};

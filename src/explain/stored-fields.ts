@@ -3,7 +3,7 @@ import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts'
 import { presentMessage } from '../directory/outbox/condition-text.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import { isBySettingsOfThen, refusalOf } from '../directory/outbox/link-condition.ts';
-import { fold, type Ref } from '../directory/records.ts';
+import type { Ref } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { readApprovalIds } from '../ops/approvals/approval-ids.ts';
@@ -14,6 +14,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
+import { isProtectedName } from '../sync/group/leavers.ts';
 import { OWNER_OF_KEY } from '../sync/target.ts';
 
 /** Time limit of the read of the owner of the platform key. */
@@ -128,13 +129,12 @@ export function markOf({ mark }: ResourceStatus): Explanation['mark'] {
 /** Returns the policy of the target, and whether `users.protected` lists the name. */
 export function policyFor({ target }: ReconcileScope, name: string): Explanation['policy'] {
   const { policy, adopt, users } = target.policy;
-  const isProtected = users.protected.some((each) => fold(each) === fold(name));
   return {
     policy,
     adopt,
     deprovision: users.deprovision,
     deleteAfterDays: users.deleteAfterDays,
     activation: users.activation,
-    protected: isProtected,
+    protected: isProtectedName({ target }, name),
   };
 }

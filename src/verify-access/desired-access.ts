@@ -1,5 +1,4 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
-import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { GuardState, MemberDecision } from '../directory/guard/guard-store.ts';
 import { parseLink } from '../directory/outbox/link.ts';
@@ -10,6 +9,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
+import { leaving } from '../sync/group/members.ts';
 import type { DesiredUser } from '../sync/mapping/mapping.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import type { AccountDifference } from './report.ts';
@@ -124,15 +124,12 @@ async function leavingOf(
   { ref, id }: FoundResource,
 ): Promise<LeavingGroup[]> {
   const { pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
-  // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
-  const removals = [...pendingMemberships].flatMap(([group, sign]) =>
-    sign === MEMBERSHIP_SIGN.toAdd ? [] : [group],
-  );
-  const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
+  const removals = leaving(pendingMemberships);
+  const groups = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
   const [found, verdicts, [decision]] = await Promise.all([
-    drifts.readLinks(leaving),
+    drifts.readLinks(groups),
     outbox.guardStore.statesOf(
-      leaving.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
+      groups.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
     ),
     outbox.guardStore.decisionsOfMembers([id]),
   ]);
@@ -140,7 +137,7 @@ async function leavingOf(
   return found.map((group, index) => {
     const { core, id: platformId } = parseLink(group.text);
     const name = String(core?.displayName ?? group.ref);
-    // The unconfirmed removals are behind the pending ones in `leaving`.
+    // The unconfirmed removals are behind the pending ones in `groups`.
     const state = verdicts[index] ?? (index < removals.length ? undecided : 'unconfirmed');
     return { name, platformId, state, refused: state === 'pending' ? refusedText(group, name) : undefined };
   });

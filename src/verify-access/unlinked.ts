@@ -7,6 +7,7 @@ import type { CallOptions } from '../platform/request.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isStatus } from '../sync/calls/failures.ts';
+import { isProtectedName } from '../sync/group/leavers.ts';
 import type { Core } from '../sync/mapping/mapping.ts';
 import { takenText } from '../sync/names/taken-by-connection.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
@@ -128,6 +129,5 @@ async function whyUnmanaged(
   // `elsewhere`: the links of the other connections.
   const holder = await links.elsewhere.holderOf(target.name, 'User', id);
   if (holder) return takenText('User', holder, { target: target.name, core });
-  const isListed = target.policy.users.protected.some((each) => fold(each) === fold(userName));
-  return isListed ? LISTED_AS_PROTECTED : 'no link leads to it';
+  return isProtectedName({ target }, userName) ? LISTED_AS_PROTECTED : 'no link leads to it';
 }

@@ -1,10 +1,10 @@
 // Selects a part of an approval: by person, kind, cause, group or resource.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
+import { leaving } from '../../sync/group/members.ts';
 import { findForOrder, formerWithName, idToRef, refIn, toSearched, type Searched } from '../find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 
@@ -159,8 +159,7 @@ async function formerMembers(
   const users = new Set<Ref>();
   for (const group of groups) {
     const pending = await outboxes.get(target)?.pendingMembers(parseRef(group).id);
-    // `+` is a membership that is still to be added; each other sign is a removal.
-    for (const [user, sign] of pending ?? []) if (sign !== MEMBERSHIP_SIGN.toAdd) users.add(`User:${user}`);
+    for (const user of pending ? leaving(pending) : []) users.add(`User:${user}`);
   }
   return users;
 }

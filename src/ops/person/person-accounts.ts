@@ -3,6 +3,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Ref } from '../../directory/records.ts';
+import { leaving } from '../../sync/group/members.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { findResources, toSearched } from '../find.ts';
 import type { LookAtAccount, SeenAccount } from './account-look.ts';
@@ -32,10 +33,8 @@ export async function addLinks(
     const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
     const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
     if (!mayHaveAccount(link) && !isPending) continue;
-    // Only an addition (`+`) says that the account is not in the group.
-    const leaving = [...pendingMemberships].flatMap(([group, sign]) =>
-      sign === MEMBERSHIP_SIGN.toAdd ? [] : [group],
-    );
+    // Only an addition says that the account is not in the group.
+    const groups = [...leaving(pendingMemberships), ...unconfirmedRemovals];
     const handovers = desired.handovers.get(target);
     const unrecognised = (await outbox.whyUnrecognised()) ?? null;
     // At another tenant the account of this id is somebody else's, also while a change is pending: the operator must not close
@@ -48,7 +47,7 @@ export async function addLinks(
       platformId: id ?? null,
       state: accountState(seen, link, isPending && !isUnlooked),
       unrecognised,
-      groups: mayHaveAccount(link) ? await namesOf(desired, [...leaving, ...unconfirmedRemovals]) : [],
+      groups: mayHaveAccount(link) ? await namesOf(desired, groups) : [],
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }

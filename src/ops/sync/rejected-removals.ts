@@ -1,9 +1,9 @@
 // Reports after the sync of a person in which groups the person stays, because an operator rejected the removal.
-import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { counted } from '../../support/counted.ts';
 import { someOf } from '../../support/sentence-parts.ts';
+import { leaving } from '../../sync/group/members.ts';
 import { removal } from '../../sync/names/succession.ts';
 import { readApprovalIds } from '../approvals/approval-ids.ts';
 import type { FoundResource } from '../find.ts';
@@ -25,9 +25,9 @@ export async function withRejectedRemovals(
   const { guardStore, resourceStatus } = scope.outbox;
   if (kind !== 'User') return end;
   const { pendingMemberships } = await resourceStatus(ref);
-  const removals = [...pendingMemberships].flatMap(([group, sign]) =>
-    sign === MEMBERSHIP_SIGN.toAdd || leftOut.includes(refOf('Group', group)) ? [] : [removal(group, id)],
-  );
+  const removals = leaving(pendingMemberships)
+    .filter((group) => !leftOut.includes(refOf('Group', group)))
+    .map((group) => removal(group, id));
   const verdicts = await guardStore.verdictsOn(removals);
   const rejected = removals.filter((_, index) => verdicts[index] === 'rejected');
   if (rejected.length === 0) return end;

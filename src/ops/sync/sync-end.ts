@@ -4,7 +4,7 @@ import { conditionText, deletionText } from '../../directory/outbox/condition-te
 import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';
 import { unrecognisedBy } from '../../directory/outbox/recognition.ts';
 import type { Link } from '../../directory/outbox/link.ts';
-import { fold, type Ref } from '../../directory/records.ts';
+import type { Ref } from '../../directory/records.ts';
 import { pauseWords } from '../../reconcile/breaker-words.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { isChange, isLeftBy, type PlanEntry } from '../../reconcile/entry.ts';
@@ -22,6 +22,7 @@ import { LEFT_OUT } from '../../reconcile/compare/compare-memberships.ts';
 import { WAITS_FOR_GROUP } from '../../reconcile/compare/group-case.ts';
 import { notComparedText } from '../../reconcile/text/not-compared.ts';
 import type { Resource } from '../../scim/index.ts';
+import { isProtectedName } from '../../sync/group/leavers.ts';
 import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
 
 /** Returns the orders and changes that write a dead letter (docs/dead-letters.md). A group is synced for its members too. */
@@ -198,8 +199,6 @@ async function leftAloneText(
   const [joined = []] = await directory.groupsOf([id]);
   const { inScope, core } = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
   if (!inScope) return `outside users.scope of the target ${target.name}`;
-  const names = new Set([name, String(core.userName)].map(fold));
-  return target.policy.users.protected.some((each) => names.has(fold(each)))
-    ? LISTED_AS_PROTECTED
-    : undefined;
+  const isListed = [name, String(core.userName)].some((each) => isProtectedName({ target }, each));
+  return isListed ? LISTED_AS_PROTECTED : undefined;
 }

@@ -265,7 +265,7 @@ async function lacking(
   return ready.filter((state) => !isThere(state));
 }
 
-/** Returns the members whom the source removed: signs `-` and `r` (a read of pending members gives no `u`). */
+/** Returns the pending removals, of a group the members and of a user the groups: signs `-` and `r` (no read gives a `u`). */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== MEMBERSHIP_SIGN.toAdd).map(([user]) => user);
 
