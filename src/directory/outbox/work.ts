@@ -98,11 +98,15 @@ export function createWork(
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
 
-  /** Runs a script together with the collected log entries; after a failure the entries go with the next script. */
+  /**
+   * Runs a script for the resource of a sync, under its lease, together with the collected log entries; after a failure the entries
+   * go with the next script.
+   */
   async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
+    const { ref, kind, id, fence, request } = work;
     const entries = work.logEntries.splice(0);
     try {
-      return await run(name, { ...args, log: log.toArgs(entries) }, ...texts);
+      return await run(name, { ref, kind, id, fence, request, ...args, log: log.toArgs(entries) }, ...texts);
     } catch (error) {
       work.logEntries.unshift(...entries);
       throw error;
@@ -128,13 +132,12 @@ export function createWork(
 
   /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */
   async function rewriteMembers(work: DueWork, isNew: boolean): Promise<void> {
-    const { ref, id, fence, request } = work;
     const steps = scanned(async (cursor) => {
-      const args = { ref, id, fence, request, cursor, count: MEMBERS_PORTION, isNew };
+      const args = { cursor, count: MEMBERS_PORTION, isNew };
       const [tag, next] = await runFor(work, 'rewrite_members', args);
       return [next, tag];
     });
-    for await (const tag of steps) if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${ref}`);
+    for await (const tag of steps) if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
   /** Requeues, in portions, the users that wait for a group. If this fails, their alarms start their syncs later. */
@@ -154,11 +157,6 @@ export function createWork(
     if (options.rewriteMemberships && work.kind === 'Group')
       await rewriteMembers(work, options.isNew === true);
     const args = {
-      ref: work.ref,
-      kind: work.kind,
-      id: work.id,
-      fence: work.fence,
-      request: work.request,
       suspectedDrift: work.suspectedDrift || undefined,
       // Names the fingerprint to remove; groups have none.
       platformKey: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
@@ -188,10 +186,6 @@ export function createWork(
     const ended = outcome.kind === 'later' ? undefined : outcome;
     const isForgotten = ended?.forget === true;
     const args = {
-      ref: work.ref,
-      kind: work.kind,
-      id: work.id,
-      fence: work.fence,
       generation: work.generation,
       suspectedDrift: work.suspectedDrift || undefined,
       platformKey: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
@@ -213,7 +207,6 @@ export function createWork(
       exception: isForgotten ? undefined : exceptionReasonOf(link.condition),
       exceptionSince: link.condition?.since,
       rulesReadGroups,
-      request: work.request,
     };
     const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(linkToStore(link, work, outcome)));
     if (tag !== 'cleared') return { kind: tag as 'kept' | 'changed' | 'fenced' };
@@ -238,8 +231,7 @@ export function createWork(
     users: string[],
     ending?: 'kept' | 'unseen' | 'moot' | 'left' | 'sought',
   ): Promise<number> {
-    const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag, count] = await runFor(work, 'ack_members', { ...args, ending });
+    const [tag, count] = await runFor(work, 'ack_members', { group: work.id, sign, users, ending });
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
     return Number(count);
   }

@@ -35,16 +35,8 @@ export interface Tombstone {
 /** Size of one portion of users with their groups. */
 const USERS_BYTES = 4 * 1024 * 1024;
 
-/** Attributes by which an index finds few resources. */
-const SELECTIVE = new Set([
-  'User.id',
-  'User.username',
-  'User.emails.value',
-  'User.externalid',
-  'Group.id',
-  'Group.displayname',
-  'Group.externalid',
-]);
+/** Indexes of memberships, which may find many resources; every other index finds few. */
+const OF_MEMBERSHIPS = ['User.groups.value', 'Group.members.value'];
 
 export type Directory = ReturnType<typeof createDirectory>;
 
@@ -66,76 +58,66 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
   }
 
+  const ids = async (family: string, field: string): Promise<string[]> =>
+    (await redis.hget(keys.key(family), field))?.split(',') ?? [];
+
+  /** Returns the ids under a value in two indexes. */
+  const idsInBoth = async (one: string, other: string, field: string): Promise<string[]> => [
+    ...new Set((await Promise.all([ids(one, field), ids(other, field)])).flat()),
+  ];
+
+  /** By kind and attribute: returns the ids that an index has under a value. */
+  const indexes: Record<string, ((value: string) => Promise<string[]>) | undefined> = {
+    'User.id': (id) => Promise.resolve([id]),
+    'Group.id': (id) => Promise.resolve([id]),
+    'User.username': (name) => ids('userNames', fold(name)),
+    // An email address that equals the userName is only in the index of userNames.
+    'User.emails.value': (address) => idsInBoth('userNames', 'emails', fold(address)),
+    'Group.displayname': (name) => ids('displayNames', fold(name)),
+    'User.externalid': (value) => idsInBoth('externalIds:User', 'sharedExternalIds:User', value),
+    'Group.externalid': (value) => ids('externalIds:Group', value),
+    'User.groups.value': (group) => redis.smembers(keys.key('members', group)),
+    'Group.members.value': async (member) => {
+      const [joined, waiting] = await Promise.all([
+        ids('groupsOf', member),
+        redis.smembers(keys.key('references', member)),
+      ]);
+      return [...new Set([...joined, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))])];
+    },
+  };
+
   /**
    * Returns ids of resources that may have the value, from an index; undefined when the attribute has no index. An index
    * may ignore letter case, and that of userNames serves email addresses too, so the caller compares the values.
    * `attribute` is a lower-case SCIM path such as `username`, `externalid`, `emails.value`, `displayname`.
    */
-  async function lookup(kind: Kind, attribute: string, value: string): Promise<string[] | undefined> {
-    const ids = async (family: string, field: string): Promise<string[]> =>
-      (await redis.hget(keys.key(family), field))?.split(',') ?? [];
-    switch (`${kind}.${attribute}`) {
-      case 'User.id':
-      case 'Group.id':
-        return [value];
-      case 'User.username':
-        return ids('userNames', fold(value));
-      case 'User.emails.value': {
-        // An email address that equals the userName is only in the index of userNames.
-        const [named, others] = await Promise.all([
-          ids('userNames', fold(value)),
-          ids('emails', fold(value)),
-        ]);
-        return [...new Set([...named, ...others])];
-      }
-      case 'Group.displayname':
-        return ids('displayNames', fold(value));
-      case 'User.externalid': {
-        const [first, others] = await Promise.all([
-          ids('externalIds:User', value),
-          ids('sharedExternalIds:User', value),
-        ]);
-        return [...first, ...others];
-      }
-      case 'Group.externalid':
-        return ids('externalIds:Group', value);
-      case 'User.groups.value':
-        return redis.smembers(keys.key('members', value));
-      case 'Group.members.value': {
-        const [joined, waiting] = await Promise.all([
-          ids('groupsOf', value),
-          redis.smembers(keys.key('references', value)),
-        ]);
-        return [...new Set([...joined, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))])];
-      }
-      default:
-        return undefined;
-    }
-  }
+  const lookup = async (kind: Kind, attribute: string, value: string): Promise<string[] | undefined> =>
+    indexes[`${kind}.${attribute}`]?.(value);
 
   /** Returns whether the attribute has a selective index. */
-  const findsFew = (kind: Kind, attribute: string): boolean => SELECTIVE.has(`${kind}.${attribute}`);
+  const findsFew = (kind: Kind, attribute: string): boolean => {
+    const index = `${kind}.${attribute}`;
+    return index in indexes && !OF_MEMBERSHIPS.includes(index);
+  };
 
-  /** Reads users with their groups; `record` is undefined for an unknown id, and with `groupsOnly`. */
-  const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<ReadUser[]> =>
+  /** Reads users with their groups, of `ids` at most `bytes`; `record` is undefined for an unknown id, and with `groupsOnly`. */
+  const readUsers = async (
+    by: { ids: string[]; groupsOnly?: boolean; bytes?: number } | UniqueIndex,
+  ): Promise<ReadUser[]> =>
     toUsers(await scripts.ask('read_users', keys.base, by), 'ids' in by ? by.ids : undefined);
 
-  const withGroups = async (by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> =>
-    (await readUsers(by)).filter((user): user is UserWithGroups => user.record !== undefined);
+  const onlyStored = (users: ReadUser[]): UserWithGroups[] =>
+    users.filter((user): user is UserWithGroups => user.record !== undefined);
 
   /** Returns users with their groups in one round trip, including damaged records; unknown ids are left out. */
-  const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
+  const usersOf = async (ids: string[]): Promise<UserWithGroups[]> => onlyStored(await readUsers({ ids }));
 
   /** Yields users with their groups in portions of at most USERS_BYTES, or of one larger user; unknown ids are left out. */
   async function* usersIn(ids: string[]): AsyncGenerator<UserWithGroups[]> {
     for (let at = 0; at < ids.length;) {
-      const asked = ids.slice(at);
-      const users = toUsers(
-        await scripts.ask('read_users', keys.base, { ids: asked, bytes: USERS_BYTES }),
-        asked,
-      );
+      const users = await readUsers({ ids: ids.slice(at), bytes: USERS_BYTES });
       at += users.length;
-      yield users.filter((user): user is UserWithGroups => user.record !== undefined);
+      yield onlyStored(users);
     }
   }
 
@@ -153,7 +135,7 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     if (!index) return undefined;
     // Stored names have no lone surrogates, so such a value matches no user.
     if (/\p{Surrogate}/u.test(value)) return [];
-    return (await withGroups(index)).filter(({ record }) => isSound(record));
+    return onlyStored(await readUsers(index)).filter(({ record }) => isSound(record));
   }
 
   /** Returns the groups of each user, in the order of `ids`. */
