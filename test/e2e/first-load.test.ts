@@ -137,8 +137,7 @@ testAtRateLimit(
     const told: { endsAt: number; at: number }[] = [];
     for (let found = await load(); found !== null; found = await load()) {
       const at = Date.now();
-      // A load ends when ten are left, so short estimates are too long.
-      if (found.secondsLeft > 10) told.push({ at, endsAt: at + found.secondsLeft * 1000 });
+      if (found.secondsLeft > 3) told.push({ at, endsAt: at + found.secondsLeft * 1000 });
       await pause(500);
     }
     const endedAt = Date.now();
