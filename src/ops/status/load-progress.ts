@@ -17,7 +17,7 @@ export interface LoadProgress {
   /** Number of users and groups that left the backlog, and the total with those still in it. */
   done: number;
   total: number;
-  /** Resources in a second over the last minute, of it since the last standstill; null in the first seconds. */
+  /** Resources in a second over the last minute; null in the first seconds. */
   perSecond: number | null;
   /** Null while the load is stopped (STOPS), while nothing is done, or while the rate is not known. */
   secondsLeft: number | null;
@@ -39,13 +39,10 @@ export interface LoadSurroundings {
   processes: readonly FleetProcess[];
 }
 
-type LoadSample = NonNullable<Backlog['load']>['samples'][number];
 type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestMs' | 'load'>;
 
-/** Longest time over which the rate is measured. */
+/** Time over which the rate is measured. */
 const WINDOW_MS = 60_000;
-/** Time in which nothing is done, as during an outage or a hold, after which the rate is measured anew. */
-const STANDSTILL_MS = 15_000;
 /** Shortest time over which a rate is reliable. */
 const LEAST_MS = 4000;
 /** From this share of busy time of a process, its processor limits the rate. */
@@ -62,37 +59,14 @@ const DELAYED_SHARE = 0.1;
 /** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
 const FEW_DUE_SHARE = 0.01;
 
-/**
- * Returns how many resources leave the backlog in a second since the last standstill: 0 during a standstill, and without a sample
- * of the last minute; null: not known yet.
- */
+/** Returns how many resources leave the backlog in a second: 0 without a sample of the last minute; null: not known yet. */
 export function loadRate({ now, load }: LoadBacklog): number | null {
   if (!load) return null;
-  const samples = load.samples.filter(({ at }) => now - at <= WINDOW_MS);
-  if (samples.length === 0) return load.startedAt === null ? null : 0;
-  const present = { at: now, done: load.done };
-  const first = startOfRate(present, samples);
-  if (first === present) return 0;
+  // Samples are sorted from the newest to the oldest.
+  const first = load.samples.filter(({ at }) => now - at <= WINDOW_MS).at(-1);
+  if (!first) return load.startedAt === null ? null : 0;
   if (now - first.at < LEAST_MS) return null;
   return Math.max(0, (load.done - first.done) / (now - first.at)) * 1000;
-}
-
-/**
- * Returns the sample at the end of the newest standstill, without one the oldest sample; `present` while nothing is done. On hold,
- * and without a worker, no samples are taken.
- * @param samples newest first
- */
-function startOfRate(present: LoadSample, samples: readonly LoadSample[]): LoadSample {
-  // The newest of the samples with the same number.
-  let newest = present;
-  let newer = present;
-  for (const sample of samples) {
-    if (newer.at - sample.at >= STANDSTILL_MS) return newer;
-    if (sample.done !== newest.done) newest = sample;
-    if (newest.at - sample.at >= STANDSTILL_MS) return newest;
-    newer = sample;
-  }
-  return samples.at(-1) ?? present;
 }
 
 /** Returns the progress of a load; null while nothing loads. */

@@ -37,7 +37,6 @@ const backlog = (change: object = {}) => ({
     done: 400,
     samples: [
       { at: NOW - 1000, done: 390 },
-      { at: NOW - 10_000, done: 300 },
       { at: NOW - 20_000, done: 200 },
       { at: NOW - 70_000, done: 100 },
     ],
@@ -86,37 +85,6 @@ test('when no worker has measured for a minute, the rate of a load is 0', () => 
   expect(loadRate(old)).toBe(0);
   expect(judgeLoad(old, around({ processes: [] }))).toMatchObject({ bound: 'noWorker', secondsLeft: null });
 });
-
-/** Returns a load that stood still for 30 s, and has gone on with 10 resources a second for so many seconds. */
-const afterStandstill = (seconds: number) => {
-  const at = (secondsAgo: number, done: number) => ({ at: NOW - secondsAgo * 1000, done });
-  const went = Array.from({ length: Math.floor(seconds / 2) }, (_each, index) =>
-    at(2 * index + 1, 200 + 10 * (seconds - 2 * index - 1)),
-  );
-  const stood = Array.from({ length: 15 }, (_each, index) => at(seconds + 2 * index, 200));
-  const before = at(seconds + 32, 180);
-  const done = 200 + 10 * seconds;
-  return backlog({ load: { startedAt: NOW - 300_000, done, samples: [...went, ...stood, before] } });
-};
-
-test('a load was on hold for half a minute, in which no samples were taken → its rate begins at the first sample afterwards', () => {
-  const at = (secondsAgo: number, done: number) => ({ at: NOW - secondsAgo * 1000, done });
-  const samples = [at(4, 360), at(8, 320), at(38, 290), at(40, 280)];
-  const held = backlog({ load: { startedAt: NOW - 300_000, done: 400, samples } });
-  expect(judgeLoad(held, around())).toMatchObject({ perSecond: 10, secondsLeft: 60 });
-});
-
-test.each([
-  ['still stands', 0, 0, null],
-  ['has gone on for 2 s', 2, null, null],
-  ['has gone on for 10 s', 10, 10, 60],
-  ['has gone on for 20 s', 20, 10, 60],
-])(
-  'a load stood still for half a minute and %s → its rate and time left do not include the standstill',
-  (_what, seconds, perSecond, secondsLeft) => {
-    expect(judgeLoad(afterStandstill(seconds), around())).toMatchObject({ perSecond, secondsLeft });
-  },
-);
 
 test('the progress of a load whose start no worker has stored begins at the oldest waiting change, with no rate', () => {
   const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
