@@ -155,7 +155,7 @@ async function othersText(
   const refs = await othersNamed(sources, filter, [text, ...found.map(({ name }) => name)]);
   const [first] = refs;
   if (first === undefined) return undefined;
-  return `The log also has entries of another record with this name, such as a deleted one (${someOf(refs)}): scim-bridge log --resource ${first} shows them.`;
+  return `The log also has entries of other records with this name, such as a deleted one (${someOf(refs)}): scim-bridge log --resource ${first} shows those of ${first}.`;
 }
 
 /** Explains the names of members: the log stores only their ids, so that a name can be forgotten. */

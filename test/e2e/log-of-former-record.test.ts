@@ -23,7 +23,7 @@ afterAll(() => place.stop());
 
 const { told } = commandsAt(() => place);
 const named = () =>
-  `another record with this name, such as a deleted one (User:${former}): scim-bridge log --resource User:${former} shows them`;
+  `other records with this name, such as a deleted one (User:${former}): scim-bridge log --resource User:${former} shows those of User:${former}`;
 
 test.each([[ANN], [ANN.toUpperCase()]])(
   'a person was deleted and pushed again → log --resource %s names the ref of the former record, and the log of that ref has its entries',
@@ -34,11 +34,11 @@ test.each([[ANN], [ANN.toUpperCase()]])(
     expect(lines.join('')).not.toContain(`"id":"${former}"`);
     const ofFormer = await told('log', '--resource', `User:${former}`);
     expect(ofFormer).toContain(`${ANN} create`);
-    expect(ofFormer).not.toContain('another record');
+    expect(ofFormer).not.toContain('other records');
   },
 );
 
 test('log --resource of an id, a ref or a person without a former record names no other record', async () => {
   for (const resource of [present, `User:${present}`, BOB])
-    expect(await told('log', '--resource', resource)).not.toContain('another record');
+    expect(await told('log', '--resource', resource)).not.toContain('other records');
 });

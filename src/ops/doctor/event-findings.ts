@@ -8,6 +8,9 @@ import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 /** Time after the last drop for which it has a finding: nothing shows whether the receiver has read everything since. */
 const DROPPED_MS = 7 * 86_400_000;
 
+/** Age of the oldest waiting event from which a receiver does not keep up, as for the alert ScimBridgeEventsWait. */
+const LATE_MS = 3_600_000;
+
 /** Returns the warnings about each connection with a receiver. @param now Unix milliseconds */
 export async function eventFindings(
   states: readonly Pick<DesiredState, 'connection' | 'directory' | 'events'>[],
@@ -18,11 +21,12 @@ export async function eventFindings(
     if (!directory.tellsEvents) continue;
     const { warning } = findingFor(`events ${connection}`);
     const delivery = await events.delivery();
-    const { problem, pending, kept, droppedAt } = delivery;
-    if (problem !== null)
+    const { problem, pending, oldestMs, kept, droppedAt } = delivery;
+    // A receiver that polls has no problem that the bridge could see. The last problem of a push stays until the next push.
+    if (pending > 0 && (problem !== null || oldestMs > LATE_MS))
       findings.push(
         warning(
-          `the receiver ${problem}; ${counted(pending, 'event waits', 'events wait')}`,
+          `the receiver ${problem ?? 'does not take its events'}; ${counted(pending, 'event waits', 'events wait')}`,
           'It is tried again. What is too old or too much is dropped: see docs/events.md.',
         ),
       );

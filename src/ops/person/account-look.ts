@@ -23,8 +23,8 @@ export type LookAtAccount = (
 /** Time for the calls about one account, milliseconds. */
 const LOOK_MS = 8000;
 
-/** Time for which a target that did not answer in LOOK_MS is not called again, so that an order ends within 15 s, milliseconds. */
-const SILENT_MS = 8000;
+/** Time for which a target that did not answer in LOOK_MS is not called again, milliseconds: an order waits once for each target. */
+const SILENT_MS = 60_000;
 
 /** Pause between two requests of the list. */
 const ASK_AGAIN_MS = 1000;
