@@ -90,11 +90,15 @@ async function* rowsAtRemoved(sources: LinkSources, filter: LinkFilter): AsyncGe
  */
 export async function showLinks(sources: LinkSources, text: string): Promise<LinkRow[] | undefined> {
   const found = await findResources(toSearched(sources.states), text);
-  const rows: LinkRow[] = [];
-  for (const { connection, links, outboxes } of sources.states)
-    for (const { ref } of found.filter((each) => each.connection === connection))
-      for (const [target, outbox] of outboxes)
-        rows.push(await presentRow(connection, outbox, ref, await links.get(target, ref)));
+  const rowsAt = ({ connection, links, outboxes }: LinkSources['states'][number]): Promise<LinkRow>[] =>
+    found
+      .filter((each) => each.connection === connection)
+      .flatMap(({ ref }) =>
+        [...outboxes].map(async ([target, outbox]) =>
+          presentRow(connection, outbox, ref, await links.get(target, ref)),
+        ),
+      );
+  const rows = await Promise.all(sources.states.flatMap(rowsAt));
   for await (const row of rowsAtRemoved(sources, {})) {
     const isFound = found.some(({ connection, ref }) => connection === row.connection && ref === row.ref);
     // A deleted person, also one whose name is in use again, may have the name in this link only.

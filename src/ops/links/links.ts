@@ -37,6 +37,8 @@ interface Forgettable {
   why: string | undefined;
   /** The stored resource may still have the account, so its link keeps the id (`mayExist`) for a sync after a deletion. */
   keepsId: boolean;
+  /** Whether the source has the resource. */
+  isPushed: boolean;
 }
 
 /**
@@ -52,11 +54,11 @@ export async function forgetLinks(
   const state = states.find((each) => each.connection === connection);
   if (!state) return [];
   const { kind, id } = parseRef(ref);
-  const record = await state.directory.get(kind, id);
   const found: Forgettable[] = [];
   for (const [name, outbox] of state.outboxes) {
     if (name !== (target ?? name)) continue;
-    const link = await state.links.get(name, ref);
+    // Read for each target, because the source may delete the resource meanwhile.
+    const [link, record] = await Promise.all([state.links.get(name, ref), state.directory.get(kind, id)]);
     // A second order that does not leave the account must not drop the id that the first kept for a stored resource.
     const platformId = link.id ?? (record && !leaveAccount ? undefined : idOfLeft(link));
     if (platformId === undefined) continue;
@@ -65,10 +67,11 @@ export async function forgetLinks(
     // The account is to be left, or is closed: a sync after a deletion at the source needs no id.
     const isLeft = why !== undefined || (kind === 'User' && link.departed === true && !mayBeActive(link));
     const row = await presentRow(connection, outbox, ref, link);
-    found.push({ outbox, row, platformId, why, keepsId: link.id !== undefined && !isLeft });
+    const keepsId = link.id !== undefined && !isLeft;
+    found.push({ outbox, row, platformId, why, keepsId, isPushed: record !== undefined });
   }
   const needed = found.find(({ why }) => why !== undefined);
-  if (needed && !leaveAccount) throw neededError(needed, record !== undefined);
+  if (needed && !leaveAccount) throw neededError(needed);
   for (const { outbox, row, platformId, why, keepsId } of found) {
     const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
@@ -77,14 +80,14 @@ export async function forgetLinks(
   return found.map(({ row }) => row);
 }
 
-const neededError = ({ row, why = '' }: Forgettable, isPushed: boolean): LinkNeeded =>
+const neededError = ({ row, why = '', isPushed }: Forgettable): LinkNeeded =>
   new LinkNeeded(
     `At ${row.target}: ${why}. Without its link nothing takes that away any more. ` +
       'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).' +
       (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
   );
 
-/** Returns the id of the account or group that a resource without link may have; '': it is not known; undefined: there is none. */
+/** Returns the id of the account or group that a resource without platform id may have; '': it is not known; undefined: there is none. */
 const idOfLeft = ({ mayExist, tried }: Link): string | undefined =>
   mayExist || tried ? (mayExist?.id ?? '') : undefined;
 
