@@ -1,7 +1,6 @@
-// Tests a connection that is taken out of the settings while its reconcile holds the target as another tenant, one that is put back
-// after an acceptance, and one that has a group and no account.
+// Tests a connection that is taken out of the settings while its reconcile holds the target as another tenant, and one that is put
+// back after an acceptance.
 import '../support/load-modules.ts';
-import { createByHand } from '../support/by-hand.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Place } from '../support/situation.ts';
@@ -121,19 +120,4 @@ test('a tenant is accepted while a connection is out of the settings → the con
   await place.idle();
   expect(await world.there.user(ANN)).toMatchObject({ displayName: 'Anna' });
   expect(await touchedThere()).toEqual([]);
-}, 60_000);
-
-test('a connection has a group and no account → after an acceptance the group of somebody else under its id keeps its name, and the group is made anew', async () => {
-  for (const userName of OURS) await place.idp.createUser(userName);
-  await world.second().createGroup('crew', []);
-  await place.idle();
-  await createByHand({ sandbox: world.other }, 'Groups', { displayName: 'strangers' });
-  const strangers = await world.there.group('strangers');
-  expect(strangers?.scimId).toBe((await place.platform.group('crew'))?.scimId);
-  world.lead(world.other);
-  const [code, text] = await outcome(...ACCEPT);
-  expect([code, text]).toEqual([0, expect.stringContaining('second → main: converged')]);
-  await place.idle();
-  expect(await world.there.group('strangers')).toEqual(strangers);
-  expect(await world.there.group('crew')).toMatchObject({ members: [] });
 }, 60_000);

@@ -37,7 +37,7 @@ async function compareWith(
   const startedAt = scope.clock.now();
   const run = await beginScan(scope, options);
   const lists = await scanLists(run);
-  const tenant = { ...judgeTenant(lists), suspicionElsewhere };
+  const tenant = { ...judgeTenant(lists.users), suspicionElsewhere };
   if ((tenant.tenantSuspicion ?? suspicionElsewhere) !== undefined)
     return planOfAnotherTenant(scope, options, tenant);
   const facts = await gatherFacts(run, lists, { ...options, startedAt });

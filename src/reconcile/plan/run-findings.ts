@@ -10,7 +10,7 @@ import type { VerifiedResource } from '../compare/verified.ts';
 import type { ValueLook } from '../compare/verify-values.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
-import type { Lists } from './compare-all.ts';
+import type { UserScan } from '../scan/compare-user-page.ts';
 import type { PlanFacts } from './plan-facts.ts';
 
 /** Whether the platform is the tenant of the links. */
@@ -55,15 +55,9 @@ function unmappedUsers(
 const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
   definitions && { ...definitions, isWhole: failed === 0 };
 
-/**
- * Returns whether the scan could recognise the tenant, and a reason to suspect another one. At a new address, a connection without
- * linked accounts recognises it by its groups.
- */
-export function judgeTenant({ users, groups }: Lists): Omit<TenantVerdict, 'suspicionElsewhere'> {
-  const { hasMoved } = users.recognition;
-  const areUsersSeen = users.recognition.linked + users.recognition.same + users.recognition.other > 0;
-  const { proof, recognition } = areUsersSeen || !hasMoved ? users : groups;
-  const { linked, same } = recognition;
+/** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
+export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdict, 'suspicionElsewhere'> {
+  const { linked, same, hasMoved } = recognition;
   // A tenant at a new address is judged by a linked account that is there, or by a complete list.
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
   const tenantSuspicion = isRecognised ? whyAnotherTenant(recognition) : undefined;

@@ -20,7 +20,6 @@ import type { ScanResult } from '../scope.ts';
 import { faultEntries, rulesOf } from '../compare/verify-users.ts';
 import { noteShown } from '../compare/shown-attributes.ts';
 import { addAccount, addFormer, noAccounts } from '../compare/strangers.ts';
-import { nothingRecognised } from '../tenant/tenant.ts';
 import { isReturning, isUnmappable, usersToVerify, type UserToVerify } from '../compare/desired-users.ts';
 import { groupsOfAccount, type VerifiedResource } from '../compare/verified.ts';
 
@@ -38,7 +37,7 @@ export const createUserScan = (
   /** Number of listed accounts whose link is not departed and has no mark and no condition. */
   matched: 0,
   /** Counts by which tenant.ts recognises the tenant. */
-  recognition: nothingRecognised('User', hasMoved),
+  recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved },
   /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
   suspects: new Map<Ref, string[]>(),
   /** Suspects whose attribute values are read by a further call, because all values of an attribute seem to be lost (findLost). */

@@ -10,8 +10,6 @@ import type { ScanResult } from '../scope.ts';
 import { createListProof, type ProofKeeper } from './list-proof.ts';
 import { isUnconditional } from './compare-user-page.ts';
 import { scanList } from './scan.ts';
-import { countLinks } from './scan-users.ts';
-import { nothingRecognised } from '../tenant/tenant.ts';
 
 /** Requested page size; the platform may lower it. */
 const PAGE = 200;
@@ -25,11 +23,9 @@ const SETTLED_MS = 5000;
 export type GroupScan = ReturnType<typeof createGroupScan>;
 
 /** Returns the findings before the list is read. @param cursor position in the order of creation at which to read members */
-const createGroupScan = (reader: ProofKeeper<WireGroup>, hasMoved: boolean, cursor: number) => ({
+const createGroupScan = (reader: ProofKeeper<WireGroup>, cursor: number) => ({
   proof: reader.verdict(),
   coverage: noCoverage(),
-  /** Counts of linked groups, for a connection without a linked account. */
-  recognition: nothingRecognised('Group', hasMoved),
   /** As in `Cover` (cover.ts). */
   notDue: new Map<Ref, CoverState>(),
   /** Number of listed groups whose link is not departed and has no mark and no condition. */
@@ -86,15 +82,6 @@ async function addDesired(
   const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
   found.coverage = cover.coverage;
   found.notDue = cover.notDue;
-  const { recognition } = found;
-  recognition.linked = cover.coverage.linked;
-  // `linked` lacks groups with a pending, lost or refused change; at a known address groups are not counted.
-  if (recognition.hasMoved && recognition.same === 0)
-    recognition.linked += await countLinks(
-      scan,
-      [...cover.pending, ...cover.lost, ...cover.atRest],
-      ({ id }) => id !== undefined,
-    );
   const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
   const others = choice.mapsAll ? cover.atRest : [];
   const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
@@ -108,7 +95,7 @@ async function addDesired(
 async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   const { scope, signal, counts } = scan;
   const reader = createListProof<WireGroup>();
-  const draft = createGroupScan(reader, scan.hasMoved, await scope.runs.cursor('members'));
+  const draft = createGroupScan(reader, await scope.runs.cursor('members'));
   const pages = scanList(
     (startIndex, count, pageSignal) => {
       counts.calls++;
@@ -159,9 +146,6 @@ async function takePage(
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;
     }
-    const applied = String(link.core?.displayName ?? '');
-    const hasOwnName = fold(applied) === fold(group.displayName);
-    draft.recognition[hasOwnName ? 'same' : 'other']++;
     if (!holder.marked) draft.linked.set(fold(group.displayName), holder.ref);
     // Members left the group at the source while the settings forbade their removal (`Link.leavers`); now they may allow it.
     if (link.leavers) draft.suspects.add(holder.ref);
@@ -169,7 +153,8 @@ async function takePage(
     if (link.departed) return;
     if (!holder.marked && isUnconditional(link)) draft.matched++;
     const { ref } = holder;
-    if (choice.mapsAll || !hasOwnName) draft.suspects.add(ref);
+    const applied = String(link.core?.displayName ?? '');
+    if (choice.mapsAll || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
     const changed = group.meta?.lastModified;
     // The members may have changed since they were found equal. A platform may tell no time of change.
     const hasChanged = changed !== undefined && changed !== seen[index];

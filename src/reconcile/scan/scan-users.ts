@@ -80,8 +80,8 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScan> {
   return draft;
 }
 
-/** Returns the number of users or groups whose link fulfils a condition. */
-export async function countLinks(
+/** Returns the number of users whose link fulfils a condition. */
+async function countLinks(
   { scope }: ScanResult,
   refs: Ref[],
   fulfils: (link: Link) => boolean,

@@ -2,35 +2,22 @@
 // person, whose account would then be renamed. Pure.
 import { tenantAdvice } from '../../directory/guard/operator-hold.ts';
 import type { Unrecognised } from '../../directory/outbox/recognition.ts';
-import type { Kind } from '../../directory/records.ts';
 
-/** Counts of accounts, or of groups, in one comparison, by their links. */
+/** Counts of accounts in one comparison, by their links. */
 export interface Recognition {
-  kind: Kind;
-  /** Number of linked users or groups. */
+  /** Number of linked users. */
   linked: number;
-  /** Linked accounts with the userName or externalId of their link; linked groups with its displayName. */
+  /** Linked accounts with the userName or externalId of their link. */
   same: number;
-  /** Linked accounts with another userName and another externalId; linked groups with another displayName. */
+  /** Linked accounts with another userName and another externalId. */
   other: number;
-  /** Listed accounts without a link; of groups not counted. */
+  /** Listed accounts without a link. */
   strangers: number;
-  /** Linked users whose account is gone while an account without link has their name; of groups not counted. */
+  /** Linked users whose account is gone while an account without link has their name. */
   namesakes: number;
   /** Whether the address changed since the tenant was last recognised. */
   hasMoved: boolean;
 }
-
-/** Returns the counts of a scan that has seen nothing yet. */
-export const nothingRecognised = (kind: Kind, hasMoved: boolean): Recognition => ({
-  kind,
-  linked: 0,
-  same: 0,
-  other: 0,
-  strangers: 0,
-  namesakes: 0,
-  hasMoved,
-});
 
 /** Smallest `other` that shows another tenant at an unchanged address. */
 const FEW = 3;
@@ -45,16 +32,15 @@ const MANY = 10;
  * do not tell.
  */
 export function whyAnotherTenant(seen: Recognition): string | undefined {
-  const { kind, linked, same, other, strangers, namesakes, hasMoved } = seen;
-  const what = kind === 'User' ? 'linked accounts' : 'linked groups';
+  const { linked, same, other, strangers, namesakes, hasMoved } = seen;
   // Without links there are no accounts by which the tenant could be recognised.
   if (linked === 0 && same + other === 0) return undefined;
   if (other > same && (hasMoved || other >= FEW))
     // Accounts of deleted users are seen too, but not counted as linked.
-    return `${other} of ${Math.max(linked, same + other)} ${what} ${kind === 'User' ? 'belong to other people' : 'are other groups'} there`;
-  // One linked account or group that is there proves the tenant.
+    return `${other} of ${Math.max(linked, same + other)} linked accounts belong to other people there`;
+  // One linked account that is there proves the tenant.
   if (same > 0) return undefined;
-  if (hasMoved) return `its address changed, and none of ${linked} ${what} is there`;
+  if (hasMoved) return `its address changed, and none of ${linked} linked accounts is there`;
   // Users who were deleted and made again under their names are no sign of another tenant.
   const isForeign = strangers >= MANY && linked >= MANY && 2 * namesakes < strangers;
   return isForeign ? `none of ${linked} linked accounts is there, and ${strangers} others are` : undefined;
