@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import { createActs } from './logs/acts.ts';
 import { createLastLogChecks } from './logs/last-log-check.ts';
 import { isFedByNone } from './fleet/announced-rules.ts';
-import type { OtherConnections } from './guard/operator-hold.ts';
 import { createFleetStore, runningOf } from './fleet/fleet-store.ts';
 import { createKnownTargets } from './fleet/known-targets.ts';
 import { createArchive } from './archive/archive.ts';
@@ -65,28 +64,24 @@ export function createDesiredState(
   const known = createKnownTargets(deps, options);
   const fleet = createFleetStore(deps, options);
   const othersOf = options.othersOf ?? (() => []);
-  const formerOf = async (target: string): Promise<string[]> => {
-    const fed = [connection, ...othersOf(target)].map((name) => ({ connection: name, target }));
-    const formerFeeds = await known.former(fed);
-    return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
-  };
   // Links of other connections to accounts of a target. A feed is a connection with a target (fleet/known-targets.ts); the settings
   // no longer have a former one.
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
     connection,
     othersOf,
-    formerOf,
+    formerOf: async (target) => {
+      const fed = [connection, ...othersOf(target)].map((name) => ({ connection: name, target }));
+      const formerFeeds = await known.former(fed);
+      return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
+    },
     // A former connection has left when no process syncs it any more: during an update one with former settings may do so.
     hasLeft: async (other, target) =>
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
   });
   const storeDeps = { ...deps, keys };
-  const keysOf = (name: string) => createKeyspace(options.prefix, name);
-  const othersAt = (target: string): OtherConnections => ({
-    configured: othersOf(target).map(keysOf),
-    former: async () => (await formerOf(target)).map(keysOf),
-  });
+  const keysOfOthers = (target: string) =>
+    othersOf(target).map((name) => createKeyspace(options.prefix, name));
   const atEach = <Store>(create: (target: string) => Store): Map<string, Store> =>
     new Map(targets.map((target) => [target, create(target)]));
   const outboxes = atEach((target) =>
@@ -96,7 +91,7 @@ export function createDesiredState(
       rulesReadGroups,
       log,
       address: addressOf(target),
-      others: othersAt(target),
+      others: keysOfOthers(target),
       settings: options.settingsOf?.(target),
       deletesLeavers: options.deletesLeaversAt?.(target),
     }),
@@ -110,8 +105,8 @@ export function createDesiredState(
   async function whyUnrecognised(target: string): Promise<Unrecognised | undefined> {
     const address = addressOf(target);
     if (address === '') return undefined;
-    const others = othersAt(target);
-    for (const feed of targets.includes(target) ? [keys] : [keys, ...others.configured]) {
+    const others = keysOfOthers(target);
+    for (const feed of targets.includes(target) ? [keys] : [keys, ...others]) {
       const feedDeps = { ...deps, keys: feed };
       const why = await createRecognition(feedDeps, { target, address, others }).whyUnrecognised();
       if (why) return why;

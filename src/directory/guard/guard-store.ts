@@ -9,6 +9,7 @@ import {
   type GuardSettings,
   type Population,
 } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, readInPortions, scanned } from '../redis/portions.ts';
 import { redisTime } from '../redis/redis-time.ts';
@@ -17,7 +18,7 @@ import { readApprovalTerm, stateOfPlace } from './approval-term.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, readChangePlaces, type Destruction } from './held-changes.ts';
 import { createJudgement, type Verdict } from './judgement.ts';
-import { createOperatorHold, type OtherConnections } from './operator-hold.ts';
+import { createOperatorHold } from './operator-hold.ts';
 
 /** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
@@ -51,7 +52,8 @@ const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
 
-export function createGuardStore(deps: StoreDeps, options: { target: string; others: OtherConnections }) {
+/** @param options.others keys of the other connections of the target */
+export function createGuardStore(deps: StoreDeps, options: { target: string; others: readonly Keyspace[] }) {
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const common = { target, targets: [target], kinds: DESTRUCTIVE_KINDS, expiryMs: EXPIRY_MS };

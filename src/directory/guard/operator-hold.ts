@@ -1,7 +1,6 @@
 // Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
 // tenant at the target's address, or because Redis came back with older data (redis/older-data.ts). Each connection has its own
-// holds; a hold because of another tenant is in force for all connections of the target (ADR 0022), also that of a connection
-// which left the settings.
+// holds; a hold because of another tenant is in force for all connections of the target (ADR 0022).
 import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
@@ -24,18 +23,6 @@ export const TENANT_HOLDER = 'reconcile';
 export const OLDER_DATA_HOLDER = 'scim-bridge';
 
 export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
-
-/** The other connections of a target, by their keys. */
-export interface OtherConnections {
-  /** The connections that the settings sync to the target. */
-  configured: readonly Keyspace[];
-  /** Returns the connections that were synced to the target, and that the settings no longer have there. */
-  former: () => Promise<readonly Keyspace[]>;
-}
-
-/** Follows the note of a hold because of another tenant that a former connection left. */
-const FORMER =
-  'the settings no longer have this connection there: the hold ends with --accept-tenant, or when the reconcile of another connection finds one of its linked accounts';
 
 /** Returns the holder of a hold; because of another tenant, also why, which begins with the name of the connection. */
 export const holderWords = ({ by, note }: OperatorHold): string =>
@@ -70,10 +57,11 @@ export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
     ? `nothing is written. ${tenantAdvice(target)}`
     : `nothing is written until scim-bridge release --target ${target}`;
 
+/** @param others keys of the other connections of the target */
 export function createOperatorHold(
   { redis, scripts, keys }: StoreDeps,
   target: string,
-  others: OtherConnections,
+  others: readonly Keyspace[],
 ) {
   const name = keys.key('hold', target);
 
@@ -86,7 +74,7 @@ export function createOperatorHold(
     const [tag] = await scripts.run('hold', keys.base, { target, by, note, replaces });
     // After the hold: a sync of another connection that takes its lease later finds the hold (sync-resource.ts).
     if (isTenantHold({ by }))
-      for (const { base } of others.configured) await scripts.run('end_leases', base, { target });
+      for (const { base } of others) await scripts.run('end_leases', base, { target });
     return tag === 'held';
   }
 
@@ -112,7 +100,7 @@ export function createOperatorHold(
 
   /** Notes that the other connections of the target need a run. */
   async function noteOthers(): Promise<void> {
-    for (const { base } of others.configured) await scripts.run('note_anew', base, { target });
+    for (const { base } of others) await scripts.run('note_anew', base, { target });
   }
 
   async function read(key: string): Promise<Hold | undefined> {
@@ -127,30 +115,8 @@ export function createOperatorHold(
    * none has one. Read from the keys of each connection: they may be on different nodes, so no script of this connection sees it.
    */
   async function tenantHoldElsewhere(): Promise<Hold | undefined> {
-    const [hold, left] = await Promise.all([tenantHoldAmong(others.configured), formerTenantHold()]);
-    return hold ?? left;
-  }
-
-  /** As `tenantHoldElsewhere`, of a connection that the settings no longer have there; the note also tells how the hold ends. */
-  async function formerTenantHold(): Promise<Hold | undefined> {
-    const hold = await tenantHoldAmong(await others.former());
-    return hold && { ...hold, note: [hold.note, FORMER].filter(Boolean).join('; ') };
-  }
-
-  async function tenantHoldAmong(connections: readonly Keyspace[]): Promise<Hold | undefined> {
-    const holds = await Promise.all(connections.map((each) => read(each.key('hold', target))));
+    const holds = await Promise.all(others.map((each) => read(each.key('hold', target))));
     return holds.find((hold) => hold !== undefined && isTenantHold(hold));
-  }
-
-  /**
-   * Ends the holds because of another tenant that former connections left: such a connection has no run that would end its own. As
-   * in `endTenantHold`, the other connections need a run.
-   */
-  async function endFormerTenantHolds(): Promise<void> {
-    await noteOthers();
-    for (const { base } of await others.former())
-      await scripts.run('release_hold', base, { target, tenant: true });
-    await noteOthers();
   }
 
   /**
@@ -175,14 +141,5 @@ export function createOperatorHold(
     return { by: found.by, ...(found.note === undefined ? {} : { note: found.note }) };
   }
 
-  return {
-    hold,
-    release,
-    endTenantHold,
-    tenantHoldElsewhere,
-    formerTenantHold,
-    endFormerTenantHolds,
-    onHold,
-    operatorHold,
-  };
+  return { hold, release, endTenantHold, tenantHoldElsewhere, onHold, operatorHold };
 }

@@ -1,7 +1,7 @@
 // Keeps the marks (docs/glossary.md) of resources that may differ from the desired state at a target. A mark names a resource
 // and never a change. Only the worker that synced the resource clears the mark, and only if nothing changed meanwhile.
 import { readBacklog } from './backlog.ts';
-import type { OtherConnections } from '../guard/operator-hold.ts';
+import type { Keyspace } from '../keys.ts';
 import { createKnownDefinitions } from './known-definitions.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
@@ -59,14 +59,15 @@ export function createOutbox(
     settings?: string | undefined;
     /** Whether the settings delete the account of a leaver after its deactivation. */
     deletesLeavers?: boolean | undefined;
-    others: OtherConnections;
+    /** Keys of the other connections of the target; absent: there are none. */
+    others?: readonly Keyspace[];
     /** Limits of the provisioning log; absent: the default ones. */
     log?: StreamLimits | undefined;
   },
 ) {
   const { redis, scripts, keys } = deps;
   const { target, leaseMs, rulesReadGroups, address, settings = '', deletesLeavers = false } = options;
-  const { others } = options;
+  const { others = [] } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);

@@ -1,11 +1,6 @@
 // Stores at which addresses of a target its linked accounts were recognised, and whether the present one may lead to another
 // tenant (ADR 0022).
-import {
-  createOperatorHold,
-  isTenantHold,
-  type Hold,
-  type OtherConnections,
-} from '../guard/operator-hold.ts';
+import { createOperatorHold, isTenantHold, type Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
@@ -27,10 +22,10 @@ export function unrecognisedBy(
 /** An entry of `tenant:<target>` that is no address: an empty set would mean that every address is accepted (`hasMoved`). */
 const NO_ADDRESS = '-';
 
-/** @param options `address`: the one in the settings */
+/** @param options `address`: the one in the settings; `others`: keys of the other connections of the target */
 export function createRecognition(
   deps: StoreDeps,
-  { target, address, others }: { target: string; address: string; others: OtherConnections },
+  { target, address, others }: { target: string; address: string; others: readonly Keyspace[] },
 ) {
   const { redis, scripts, keys } = deps;
   const { onHold } = createOperatorHold(deps, target, others);
@@ -55,15 +50,14 @@ export function createRecognition(
 
   /**
    * Forgets the addresses at which the accounts of all connections were recognised: the present address then counts as another, and
-   * each connection compares its linked accounts with the new tenant before it writes, also one that left the settings and comes
-   * back. If an acceptance of another connection has forgotten them already, the configured ones keep theirs now.
+   * each connection compares its linked accounts with the new tenant before it writes. If an acceptance of another connection has
+   * forgotten them already, the others keep theirs now.
    */
   async function forgetAddresses(): Promise<void> {
     const own = await redis.smembers(known);
     const isReset = own.length === 1 && own[0] === NO_ADDRESS;
     await forgetOf(keys);
-    for (const each of [...(isReset ? [] : others.configured), ...(await others.former())])
-      await forgetOf(each);
+    if (!isReset) for (const each of others) await forgetOf(each);
   }
 
   /** Forgets the addresses of a connection. Its running syncs end before their next write. */

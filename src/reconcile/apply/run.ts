@@ -5,13 +5,7 @@ import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
 import { applyPlan, proveDesired, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './until-applied.ts';
-import {
-  askAboutTenant,
-  endFormerDoubt,
-  forgetTenant,
-  noteRecognised,
-  TENANT_ACCEPTED,
-} from '../tenant/change-tenant.ts';
+import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
 import { withHandover } from './handover-after-run.ts';
 import { keepingLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
@@ -105,16 +99,13 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     if (!(await scope.rulesAgree())) await runs.noteAnew();
     if (options.syncsItself) pass = { ...pass, pending: await scope.outbox.marked() };
     let compared = await makePlan(scope, pass);
-    // An account of this connection is there, which answers the doubt of a connection that left the settings.
-    if (compared.findings.isProven && (await endFormerDoubt(scope))) compared = await makePlan(scope, pass);
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
       await forgetTenant(scope);
       const { plan, findings } = compared;
       // `forgetTenant` has stored a new note that everything is to be mapped. This run has mapped everything
       // (`planOfAnotherTenant`), and `noteMapped` at its end replaces only the value that the run knows.
       const mappedBy = await runs.mappedBy();
-      const accepted = { tenantSuspicion: undefined, suspicionElsewhere: undefined, hasMoved: true };
-      compared = { plan, findings: { ...findings, ...accepted, mappedBy } };
+      compared = { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
       // The order to accept the tenant covers this plan: no second question.
       pass = { ...pass, confirm: undefined };
     }
@@ -161,18 +152,14 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   }
 }
 
-/**
- * Holds all writes, and asks the operator about another tenant; also about the doubt of a connection that left the settings, which
- * has no run that asks. @returns whether to forget the links to the former tenant
- */
+/** Holds all writes, and asks the operator about another tenant. @returns whether to forget the links to the former one */
 async function isTenantAccepted(
   scope: ReconcileScope,
   options: RunOptions,
-  { plan, findings: { tenantSuspicion, suspicionElsewhere } }: Compared,
+  { plan, findings: { tenantSuspicion } }: Compared,
 ): Promise<boolean> {
-  if (tenantSuspicion !== undefined) await askAboutTenant(scope, tenantSuspicion);
-  else if (suspicionElsewhere === undefined || !(await scope.outbox.guardStore.formerTenantHold()))
-    return false;
+  if (tenantSuspicion === undefined) return false;
+  await askAboutTenant(scope, tenantSuspicion);
   if (!((await options.confirm?.(plan)) ?? true)) return false;
   await recordOrder(scope, 'reconcile', options, { subject: TENANT_ACCEPTED });
   return true;

@@ -21,8 +21,6 @@ export interface TenantVerdict {
   suspicionElsewhere: string | undefined;
   /** Whether the address was new to the connection when the comparison began. */
   hasMoved: boolean;
-  /** Whether a linked account is there, and no other tenant is suspected. */
-  isProven: boolean;
   /** False: the address changed, and too few accounts could be read to recognise the tenant. */
   isRecognised: boolean;
 }
@@ -60,12 +58,10 @@ export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdic
   const { linked, same, hasMoved } = recognition;
   // A tenant at a new address is judged by a linked account that is there, or by a complete list.
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
-  const tenantSuspicion = isRecognised ? whyAnotherTenant(recognition) : undefined;
   return {
     hasMoved,
-    isProven: same > 0 && tenantSuspicion === undefined,
     isRecognised,
-    tenantSuspicion,
+    tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined,
   };
 }
 

@@ -29,17 +29,6 @@ export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> 
 }
 
 /**
- * Ends the doubt of connections that left the settings while their reconcile held the target. Each connection compares its own
- * linked accounts before it writes again. @returns whether there was such a doubt
- */
-export async function endFormerDoubt({ outbox }: Pick<ReconcileScope, 'outbox'>): Promise<boolean> {
-  if (!(await outbox.guardStore.formerTenantHold())) return false;
-  await outbox.forgetAddresses();
-  await outbox.guardStore.endFormerTenantHolds();
-  return true;
-}
-
-/**
  * Removes all links to the former tenant while the target is on hold, so that no running sync saves a link to it. If the process
  * ends in between, the hold stays, and the next run asks again while a link is left.
  */
@@ -56,5 +45,4 @@ export async function forgetTenant({ coverage, links, outbox, runs, target }: Re
     refs = [];
   }
   await coverage.forgetLinks(refs);
-  await outbox.guardStore.endFormerTenantHolds();
 }
