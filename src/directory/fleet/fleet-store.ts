@@ -2,7 +2,7 @@
 // entry when it stops.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { redisTime } from '../redis/redis-time.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { differingFeeds, type Announcing } from './announced-rules.ts';
 
@@ -124,26 +124,26 @@ export function createFleetStore(
 
   /** Returns the fleet; a silent process is left out after FORGET_MS, or when another one has taken its place. */
   async function read(): Promise<FleetView> {
-    // Redis runs these commands in this order, so no beat is later than `now`.
-    const [processes, lastBeats, [versionsSince, settingsSince, emptied], now] = await Promise.all([
-      redis.hgetall(keys.key('processes')),
-      redis.hgetall(keys.key('lastBeats')),
-      redis.mget(keys.key('versionsDifferSince'), keys.key('settingsDifferSince'), keys.key('emptied')),
-      redisTime(redis),
-    ]);
-    const known = Object.entries(processes).map(([id, text]) => ({ id, ...decode(text, now) }));
+    // `''` for `versionsSince` or `settingsSince`: the processes do not differ; for `emptied`: Redis did not come back empty.
+    const [now, processes, lastBeats, versionsSince, settingsSince, emptied] = await scripts.values(
+      'read_fleet',
+      keys.base,
+      {},
+    );
+    const moment = Number(now);
+    const known = pairsOf(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
     const places = new Set(known.filter(({ silent }) => !silent).map(placeOf));
     const isListed = (each: FleetProcess): boolean =>
       !each.silent || (each.beatAgeMs <= FORGET_MS && !places.has(placeOf(each)));
     return {
-      now,
+      now: moment,
       processes: known.filter(isListed).sort(byRoleAndHost),
       lastBeats: Object.fromEntries(
-        Object.entries(lastBeats).map(([duty, text]) => [duty, decode(text, now)]),
+        pairsOf(lastBeats as string[]).map(([duty, text]) => [duty, decode(text, moment)]),
       ),
-      versionsDifferSince: versionsSince ? Number(versionsSince) : null,
-      settingsDifferSince: settingsSince ? Number(settingsSince) : null,
-      emptiedAfter: emptied ?? null,
+      versionsDifferSince: versionsSince === '' ? null : Number(versionsSince),
+      settingsDifferSince: settingsSince === '' ? null : Number(settingsSince),
+      emptiedAfter: emptied === '' ? null : String(emptied),
     };
   }
 

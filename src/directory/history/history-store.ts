@@ -1,9 +1,8 @@
 // Stores the history of the operators' page: rings of slots in Redis, one for each range of a connection or target. A ring
 // takes 100 kB at most (360 slots of up to 13 numbers), and expires when its newest slot is out of its range. A backup does
 // not contain the history; after a restore the plots begin anew.
-import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { redisTime } from '../redis/redis-time.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import {
   decodeRing,
@@ -43,7 +42,7 @@ export type HistoryStore = ReturnType<typeof createHistoryStore>;
 
 /** @param spans by range; tests give shorter ones */
 export function createHistoryStore(
-  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  { scripts }: { scripts: Scripts },
   { prefix, spans = HISTORY_RANGES }: { prefix: string; spans?: Record<HistoryRange, SlotSpan> },
 ) {
   // The dot keeps these keys apart from those of connections, whose names have no dot.
@@ -71,16 +70,11 @@ export function createHistoryStore(
     name: string,
     range: HistoryRange,
   ): Promise<ReadRing<Kind>> {
-    const [places, now] = await Promise.all([
-      redis.hgetall(keys.key('ring', `${range}:${kind}.${name}`)),
-      redisTime(redis),
-    ]);
+    const [at, flat] = await scripts.values('read_history', keys.base, { ring: `${range}:${kind}.${name}` });
+    const now = Number(at);
+    const places = new Map(pairsOf(flat as string[]));
     const span = spans[range];
-    return {
-      now,
-      from: startOf(span, now),
-      series: decodeRing(kind, new Map(Object.entries(places)), span, now),
-    };
+    return { now, from: startOf(span, now), series: decodeRing(kind, places, span, now) };
   }
 
   return { note, read };
