@@ -15,7 +15,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Refuses lone surrogates, which JSON can escape and UTF-8 cannot encode. */
 /** Returns a member of a JSON object; undefined for a member that it only inherits, and for other values. */
 export const ownValue = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
@@ -28,6 +27,7 @@ export const toList = (value: unknown): unknown[] => {
   return Array.isArray(value) ? (value as unknown[]) : [value];
 };
 
+/** Refuses lone surrogates, which JSON can escape and UTF-8 cannot encode. */
 function checkText(text: string): void {
   if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }

@@ -138,7 +138,11 @@ export function createFirstApprovals(
    */
   async function hasChanges(first: FirstApproval): Promise<boolean> {
     const changes = await listBehind(first);
-    return changes !== undefined && (await countStillIn(changes, first.storedChoice)).total > 0;
+    if (!changes) return false;
+    if (!first.storedChoice) return (await held.countOf(changes)).total > 0;
+    for await (const page of chosenOf(first.storedChoice))
+      if ((await held.stillIn(changes, page)).length > 0) return true;
+    return false;
   }
 
   /** Returns the list of changes that a first approval is about; undefined: none of its changes is rejected any more. */

@@ -169,11 +169,17 @@ export const readChangePlaces = (
   family: string,
   items: readonly Destruction[],
 ): Promise<(string | null)[]> =>
-  readInPortions(items, PAGE, (portion) =>
-    Promise.all(
-      portion.map((item) => redis.zscore(keys.key(family, `${target}:${item.kind}`), itemText(item))),
-    ),
-  );
+  readInPortions(items, PAGE, async (portion) => {
+    const places = new Map<Destruction, string | null>();
+    const readKind = async (kind: DestructiveKind): Promise<void> => {
+      const ofKind = portion.filter((item) => item.kind === kind);
+      if (ofKind.length === 0) return;
+      const scores = await redis.zmscore(keys.key(family, `${target}:${kind}`), ...ofKind.map(itemText));
+      for (const [index, item] of ofKind.entries()) places.set(item, scores[index] ?? null);
+    };
+    await Promise.all(DESTRUCTIVE_KINDS.map(readKind));
+    return portion.map((item) => places.get(item) ?? null);
+  });
 
 /** @param counts by position in DESTRUCTIVE_KINDS */
 export const toKindCounts = (counts: readonly number[]): HeldChanges['kinds'] =>

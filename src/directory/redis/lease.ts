@@ -1,4 +1,5 @@
-// Creates a lease that one process of several holds at a time. The lease of a killed process expires.
+// Creates a lease that one of several processes, or one sync that claims an account, holds at a time. It expires if its holder is
+// killed.
 import type { StoreDeps } from './scripts.ts';
 
 export interface ProcessLease {

@@ -86,14 +86,14 @@ const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
 /** Returns the Express handler of a route. GET requests take turns in `readings`. */
 function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestHandler {
   return async (request, response) => {
-    const [pathname, ...search] = request.url.split('?');
+    const [pathname = ''] = request.url.split('?', 1);
     const given: unknown = request.body;
     const body = given === undefined && route.bodyOptional ? {} : given;
     if (route.body && body === undefined)
       throw new Problem(400, `Send a JSON body to ${pathname}: openapi.json describes it.`);
     const call = {
       params: request.params as Record<string, string>,
-      query: checks.query(search.join('?')),
+      query: checks.query(request.url.slice(pathname.length)),
       body: checks.body(body),
       caller: callerOf(request),
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
