@@ -54,7 +54,8 @@ export async function joinFleet(
     port: config.server.port,
     pid: process.pid,
     startedAt: clock.now(),
-    // Digests of the mapping rules, by which other processes see that the settings differ.
+    // By connection and target: digest of the mapping rules and print of the other settings. Other processes see by them that their
+    // settings differ.
     rules: announced(feedRulesOf(config)),
   };
   const facts = () => ({

@@ -7,7 +7,8 @@ import type { AttributeState, MembershipState } from './explanation.ts';
 export const isLetter = ({ blockedSince, mark }: ResourceStatus): boolean => blockedSince !== null && !mark;
 
 /**
- * Returns whether the resource is a dead letter with nothing left to be written.
+ * Returns whether the resource is a dead letter with nothing left to be written. Equal values at the platform are not enough:
+ * an earlier write may still take effect, and a membership, a decision or a deletion may be pending.
  * @param found.isAsDesired whether the platform was read, and nothing differs there
  */
 export function isLetterDone(
@@ -15,7 +16,7 @@ export function isLetterDone(
   found: { isAsDesired: boolean; link: Link; memberships: MembershipState[]; values: AttributeState[] },
 ): boolean {
   const { isAsDesired, link, memberships, values } = found;
-  // No comparison sees whether the closed account of a leaver was deleted.
+  // A comparison skips the account of a leaver, so it cannot show that the refused deletion or closing was made.
   const isCompared = !link.departed && link.condition?.write !== 'delete';
   // A deactivation that was sent without an answer (`unsure`) may still close the account, although `active` is wanted again.
   const mayStillClose = values.some(

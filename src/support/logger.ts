@@ -1,4 +1,4 @@
-// Creates the logger of the process. It removes secrets and personal data before a line is written.
+// Creates the logger of the process. It redacts secrets by the names of their fields, and drops what errors of the platform quote.
 import { pino, type Logger } from 'pino';
 import { isoTime } from './sources.ts';
 

@@ -71,7 +71,7 @@ async function expectRefused(words: string): Promise<void> {
 test('the target is the tenant of the account → forget sees that the account is active', () =>
   expectRefused(''));
 
-test('the settings name another address, at which this connection has seen no account → forget does not look at the account there', async () => {
+test('the settings have a new address of the target that was never read → forget is refused, and says so', async () => {
   const { platformUrl, fixtures } = other.ready;
   const { token } = place.settings.targets.main;
   await place.change(({ targets }) =>

@@ -99,7 +99,7 @@ test('a group waits for the name of a group whose rename fails → reconcile end
   expect(text).not.toContain('deadline');
 }, 120_000);
 
-test('two groups wait in turn for the name of a group that is a dead letter → explain names its ref, and both get their names once its retry succeeds', async () => {
+test('the rename of a group is a dead letter, and two groups wait in turn for the names → explain names the ref of the first group, and all get their names after a retry of the first', async () => {
   place = await openPlace({});
   const ids: string[] = [];
   for (const name of ['first', 'second', 'third']) ids.push(await place.idp.createGroup(name, []));

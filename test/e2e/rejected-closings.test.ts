@@ -77,7 +77,7 @@ test('the deactivation of a deleted person is rejected → the person stays in t
   expect(removals).toEqual([]);
 }, 60_000);
 
-test('the rejection is withdrawn and the deactivation approved → the person leaves the groups with the account', async () => {
+test('the rejection is withdrawn and the deactivation approved → the account is closed and taken out of the groups', async () => {
   await decide('withdraw', id);
   expect(await members()).toEqual(BOTH);
   const { text } = await run('explain', 'crew', '--all');
@@ -88,7 +88,7 @@ test('the rejection is withdrawn and the deactivation approved → the person le
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('the rejected deactivation is approved → the person leaves the groups with the account', async () => {
+test('the rejected deactivation is approved → the account is closed and taken out of the groups', async () => {
   await decide('approve', id);
   expect((await place.platform.user(ANN))?.active).toBe(false);
   expect(await members()).toEqual(WITHOUT_ANN);

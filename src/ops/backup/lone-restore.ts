@@ -13,8 +13,8 @@ export class RestoreRefused extends Error {
 const LEASE_MS = 15_000;
 
 /**
- * Runs a restore under the lease. `work` gets a function to call before each write. The function throws when another restore took
- * the lease while this process was suspended.
+ * Runs a restore under the lease. `work` gets a function to call before each write. The function throws once a renewal has shown
+ * that another restore has the lease, because this process was suspended.
  * @throws RestoreRefused while another restore runs
  */
 export async function aloneRestoring<T>(
@@ -28,7 +28,7 @@ export async function aloneRestoring<T>(
     );
   let isTaken = false;
   const renewal = setInterval(() => {
-    // The error of a renewal is ignored, because the next one comes before the lease ends.
+    // The error of one renewal is ignored: two of them have to fail before the lease ends.
     lead(owner, LEASE_MS).then(
       (isHeld) => {
         if (!isHeld) isTaken = true;

@@ -102,8 +102,8 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
       await forgetTenant(scope);
       const { plan, findings } = compared;
-      // `forgetTenant` has stored a new note that everything is to be mapped. This run has mapped everything
-      // (`planOfAnotherTenant`), and `noteMapped` at its end replaces only the value that the run knows.
+      // `forgetTenant` has changed the stored `mappedBy`, so that the next run maps all users. This plan has done so already, and
+      // `noteMapped` at the end of the run replaces the stored value only if it is still the one that is read here.
       const mappedBy = await runs.mappedBy();
       compared = { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
       // The order to accept the tenant covers this plan: no second question.

@@ -195,7 +195,8 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy } = rules;
   const { missing = [], gone, surplus = [] } = group.members ?? {};
   const isLeftAsItIs = isLeftByCreateOnly(group, rules);
-  // `adopting`: the members of an adopted group are not complete yet, and `create-only` completes none.
+  // A missing member of such a group was never written. `adopting`: the members of an adopted group are not complete yet; under
+  // `create-only` they never will be.
   const isIncomplete =
     group.isLost || (group.needsMemberReview && group.link.departed === true) || group.link.adopting === true;
   const isUnwritten = ({ ref }: Member): boolean =>

@@ -134,8 +134,8 @@ export async function asking<T>(
 }
 
 /**
- * Runs reads of the platform as `asking`, but does not count them: `FindConsoleAccounts` counts its own, and the catalogue keeps its
- * answers.
+ * Runs reads of the platform as `asking`, but does not count them: `FindConsoleAccounts` counts its own, and the target's
+ * catalogue keeps its answers.
  */
 export async function answerOf<T>(
   scan: ScanResult,

@@ -1,4 +1,11 @@
-// Decides which memberships of a group are pending, missing at the platform, surplus there, or removed there already.
+// Decides which memberships of a group are pending, missing at the platform, surplus there, or removed there already. The member
+// list of a group may be truncated, so the account of each member that it does not show is read. An account that names the group is
+// a member. An account that could not be read proves nothing, but `compareMembers` still counts its member as missing, because an
+// addition that is made twice does no harm. A 404 counts as:
+// - nothing for a held or rejected removal (`doneOfGroup`): a person decides about it;
+// - left for an unconfirmed removal, if a whole user list confirms it (`lookForLeavers`);
+// - left for a pending removal (`pendingThere`): its sync ends by itself if the account is there after all;
+// - missing in `compareMembers`, with the note `gone`.
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { ObservedResource } from '../../directory/outbox/drift.ts';

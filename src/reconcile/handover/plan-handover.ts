@@ -31,7 +31,7 @@ export interface PlannedHandover {
   items: OwnedItem[];
 }
 
-/** Handovers that are due at a target, as a plan shows them. */
+/** Handovers at a target that are due, come later, or are to be taken back, as a plan shows them. */
 export interface HandoverSection {
   deployment: string;
   folder: string;

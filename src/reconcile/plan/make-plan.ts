@@ -89,7 +89,7 @@ function toPlan(
     cost: {
       calls: scan.counts.calls,
       values: { read: values.read, of: values.of },
-      // A group that came back or was lost is read too, and does not count as linked yet.
+      // More groups may be read than are linked: also those that are in scope again, and those whose link was lost.
       members: { read: membersRead, of: Math.max(membersRead, groupCoverage.linked) },
       durationMs: scope.clock.now() - startedAt,
     },

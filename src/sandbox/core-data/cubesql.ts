@@ -55,7 +55,8 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
   const { names, isAll, countsRows } = namesIn(parsed);
   /**
    * Returns the members of a cube, as `cube.member`, that the query may evaluate: those that it names; all of them if the query
-   * has a star or names none of this cube.
+   * has a star or names none of this cube. Names are compared without the cube: a member too many can only hide rows, because the
+   * caller sees the rows that all evaluated members have in common (policy.ts).
    */
   const evaluated = (cube: Cube): string[] => {
     const all = [...cube.measures, ...cube.dimensions, ...cube.segments];
@@ -74,7 +75,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
         access: rowAccessOf(evaluated(cube), {
           context,
           setting: { model, nowMs, timezone },
-          // A refusal numbers the filters of policies behind those of the query; SQL has no such list.
+          // Only for error texts: they number the filters of policies behind those of a JSON query, and SQL has none.
           filterCount: 0,
         }),
         // The client's SQL names a column by its member, without the cube.

@@ -48,7 +48,7 @@ export function listAttributes(call: Call): HandlerReply {
   return { status: 200, body: { items, pageInfo, data, count: pagination.total } };
 }
 
-/** Handles `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */
+/** Handles `POST`: 200 UserAttribute; 400, 403, 409 for a name in use (ASSUMED-36). */
 export function createAttribute(call: Call): HandlerReply {
   const body = bodyOf(call);
   const name = requireText(body, 'name');
@@ -82,7 +82,7 @@ function labelsOf(
   };
 }
 
-/** Handles `PUT /{id}`: label, description, default; `name` and `type` are ignored (ASSUMED-37). 400, 404. */
+/** Handles `PUT /{id}`: label, description, default; `name` and `type` are ignored (ASSUMED-37). 400, 403, 404. */
 export function updateAttribute(call: Call): HandlerReply {
   const id = pathNumber(call, 'id');
   const labels = labelsOf(bodyOf(call));
@@ -94,7 +94,7 @@ export function updateAttribute(call: Call): HandlerReply {
   return { status: 200, body: stored };
 }
 
-/** Handles `DELETE /{id}`: 200, and deletes all its values (ASSUMED-38); 404. */
+/** Handles `DELETE /{id}`: 200, and deletes all its values (ASSUMED-38); 403, 404. */
 export function deleteAttribute(call: Call): HandlerReply {
   const id = pathNumber(call, 'id');
   requireAttribute(call, id);

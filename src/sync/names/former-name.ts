@@ -55,10 +55,10 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
 }
 
 /**
- * Marks a leaver whose closed account has a former userName (ordinary syncs no longer rename it: `isNeverRenamed`), so that the
- * leaver's sync frees the name for the person of this sync. The leaver is marked once per name (`askedForName`), as its sync may be
- * refused. A leaver with a held change, a dead letter or a mark is not marked: the decision, the retry or the pending sync comes
- * first.
+ * Marks a leaver whose account still has a former userName, so that the leaver's next sync gives the name up (`giveUpFormerName`)
+ * and the person of this sync can get it. Nothing else would start that sync. The leaver is marked once per name (`askedForName` in
+ * the link of this person), because that sync may be refused. A leaver with a held change, a dead letter or a mark is not marked:
+ * the decision, the retry or the pending sync comes first.
  */
 export async function askForFormerName(
   { directory, link: asking, outbox, target, work }: SyncContext,

@@ -86,7 +86,7 @@ test('verify-access of the admin API returns the rows that a user sees, and how 
   ]);
 });
 
-test('verify-access of an unknown user or target answers 404 with advice and without the name', async () => {
+test('verify-access answers 404 for an unknown user or target, 409 for an unknown deployment, 400 for an address or a secret, 502 without the platform, and logs no name', async () => {
   const { bridge, operator } = rig;
   const ask = async (body: object) => {
     const answer = await operator.post('/verify-access', body);

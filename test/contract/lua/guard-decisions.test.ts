@@ -86,7 +86,7 @@ describe('a decision whose process ends between two portions', () => {
   };
 
   it.each(['approve', 'reject'] as const)(
-    'after an order to %s was interrupted, the next read applies it to the remaining changes of the order only',
+    'after an order to %s was interrupted, the next read of the decisions completes it, and leaves a change that was held after the order',
     async (action) => {
       const id = await halfDecided(action);
       expect(await allHeld()).toBe(MANY + 1 - PORTION);

@@ -296,11 +296,14 @@ describe('answers with a success that cannot be used', () => {
     ['no id', `{"userName":"${PERSON}"}`],
     ['an id that no number can hold', `{"id":9007199254740993,"userName":"${PERSON}"}`],
     ['no userName', '{"id":"1"}'],
-  ])('a SCIM user from %s is refused with an error that does not quote the answer', async (_, body) => {
-    await start((_asked, response) => response.writeHead(200).end(body));
-    expect((await failure(create(), PlatformDecode)).mayHaveCommitted).toBe(true);
-    await failure(platform.client.users.get('u1'), PlatformDecode);
-  });
+  ])(
+    'an answer with %s in place of a SCIM user is refused with an error that does not quote the answer',
+    async (_, body) => {
+      await start((_asked, response) => response.writeHead(200).end(body));
+      expect((await failure(create(), PlatformDecode)).mayHaveCommitted).toBe(true);
+      await failure(platform.client.users.get('u1'), PlatformDecode);
+    },
+  );
 
   test('an answer of 9 MB is refused, because the limit is 8 MB', async () => {
     const chunk = Buffer.alloc(1024 * 1024, ' ');

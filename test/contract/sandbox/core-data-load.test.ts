@@ -45,7 +45,7 @@ test('DATA-01 POST /v1/load returns rows by member name and an annotation of the
   expect(body.query).toMatchObject({ measures: [COUNT, TOTAL], timezone: 'UTC', limit: 10_000 });
 });
 
-test('DATA-01 a measure of type sum equals the sum over the rows of the data', async () => {
+test('DATA-01 sum and count without dimensions equal the sums of the values by country', async () => {
   const rows = await data({ measures: [COUNT, TOTAL], dimensions: [COUNTRY] });
   const [all] = await data({ measures: [COUNT, TOTAL] });
   expect(sum(rows, COUNT)).toBe(640);

@@ -62,8 +62,11 @@ describe('which account a user has', () => {
     ['the account has no externalId', wanted, undefined],
     ['the user has no externalId', { userName: 'ada', externalId: null }, 'E-2'],
     ['both have the same externalId', wanted, 'E-1'],
-  ])('an account is an exact match when %s', (_what, user, externalId) => {
-    const found = candidate({}, externalId === undefined ? {} : { externalId });
-    expect(correlate(user, [found], 'exact')).toMatchObject({ kind: 'adopt' });
-  });
+  ])(
+    'under adopt: exact, an account with the same userName is adopted when %s',
+    (_what, user, externalId) => {
+      const found = candidate({}, externalId === undefined ? {} : { externalId });
+      expect(correlate(user, [found], 'exact')).toMatchObject({ kind: 'adopt' });
+    },
+  );
 });

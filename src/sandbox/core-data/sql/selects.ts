@@ -138,6 +138,7 @@ function writeCtes(node: Node, scope: WritingScope, writing: Writing): { sql: st
 
 function writePlain(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, { sample: 'USING SAMPLE' });
+  // FROM is written first: it adds to `scope.cubes` the cubes whose members the other parts may name.
   const from = nodeAt(node, 'from_table');
   const table = textAt(from, 'type') === 'EMPTY' ? '' : `FROM ${writeTable(from, scope, writing)}`;
   const condition = (name: string, word: string): string => {
@@ -174,6 +175,7 @@ function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): s
 export function writeSelect(node: Node, outer: WritingScope | null, writing: Writing): string {
   return writing.budget.deeper(() => {
     const start: WritingScope = { ctes: new Map(), cubes: new Map(), outer };
+    // The common table expressions have a scope of their own, because they cannot name the tables of this query.
     const { sql, inner } = writeCtes(node, start, writing);
     const scope: WritingScope = { ctes: new Map(), cubes: new Map(), outer: inner };
     switch (textAt(node, 'type')) {
