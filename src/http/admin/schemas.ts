@@ -47,7 +47,7 @@ const eventDelivery = objectOf<EventDelivery>()({
   pending: integerField,
   oldestMs: { type: 'number' },
   ...eachOf(['kept', 'delivered', 'refused', 'dropped'], integerField),
-  droppedAt: nullOr(unixMs),
+  droppedAt: nullOr({ type: 'integer' }, 'Unix milliseconds'),
   problem: nullable('string'),
 });
 

@@ -22,12 +22,12 @@ export async function eventFindings(
     const { warning } = findingFor(`events ${connection}`);
     const delivery = await events.delivery();
     const { problem, pending, oldestMs, kept, droppedAt } = delivery;
-    // A receiver that polls has no problem that the bridge could see. The last problem of a push stays until the next push.
+    // Without a failed push, only the age shows that a receiver does not keep up. The last failure stays until the next push.
     if (pending > 0 && (problem !== null || oldestMs > LATE_MS))
       findings.push(
         warning(
-          `the receiver ${problem ?? 'does not take its events'}; ${counted(pending, 'event waits', 'events wait')}`,
-          'It is tried again. What is too old or too much is dropped: see docs/events.md.',
+          `the receiver ${problem ?? 'has not taken the oldest event for over an hour'}; ${counted(pending, 'event waits', 'events wait')}`,
+          'Events are pushed again, or wait to be fetched. What is too old or too much is dropped: see docs/events.md.',
         ),
       );
     if (kept > 0)

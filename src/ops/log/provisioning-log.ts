@@ -60,8 +60,8 @@ export function searchLog(
 const FIRST_AND_LAST: readonly LogAction[] = ['create', 'adopt', 'deactivate', 'delete'];
 
 /**
- * Returns the refs of other resources of which the log has entries with one of the names: a former record, or one that was renamed.
- * Only entries of FIRST_AND_LAST are read, so that a large log takes less time.
+ * Returns the refs of other resources of which the log has an entry of FIRST_AND_LAST with one of the names, such as a former record.
+ * Other entries are not read, so that a large log takes less time.
  * @param filter `refs` are left out
  */
 export async function othersNamed(

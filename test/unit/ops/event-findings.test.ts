@@ -33,7 +33,7 @@ test.each<[string, Partial<EventDelivery>, string[]]>([
   [
     'a receiver that polls has left an event for more than an hour',
     { pending: 3, oldestMs: HOUR_MS + 1 },
-    ['the receiver does not take its events; 3 events wait'],
+    ['the receiver has not taken the oldest event for over an hour; 3 events wait'],
   ],
   ['events wait for less than an hour', { pending: 3, oldestMs: HOUR_MS }, []],
 ])(
