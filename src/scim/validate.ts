@@ -22,6 +22,7 @@ import { isStored, readOpen, readValue } from './values.ts';
 function readSection(section: Section, raw: unknown, extensions: JsonObject, profile: Profile): void {
   if (raw === null || raw === undefined) return;
   if (!isObject(raw)) throw invalidValue(`"${section.urn}" must be an object.`);
+  // An extension that needs no conversion is kept as it was sent.
   if (!Object.hasOwn(extensions, section.urn) && isStored(section.fields, raw)) {
     extensions[section.urn] = raw;
     return;

@@ -156,6 +156,7 @@ export async function readStatus(
         isOnHold: part.hold !== null,
         hasMoved: part.hasMoved,
         isBreakerOpen: breaker.open,
+        // A pause for a refused key has no known end: its `until` is only the next attempt.
         pausedUntil: isForKey(breaker.pause) ? undefined : breaker.pause?.until,
         processes: fleet.processes,
       });

@@ -75,6 +75,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
   }
   const hasNull = values.includes(null);
   if (!operator.startsWith('not')) {
+    // A filter with null alone does not come here: `valuesOf` refuses it.
     const matched = textMatch(operator, filter, column, bind);
     return hasNull ? `${matched} OR ${column} IS NULL` : matched;
   }
