@@ -70,8 +70,5 @@ test('somebody renames the owner of the platform key while the service runs, and
   expect((await place.commands.run('dead-letters', 'list')).text).toContain(
     'the account owns the platform key',
   );
-  const plan = (await place.commands.run('plan')).text.replaceAll(/\s+/g, ' ');
-  expect(plan).toContain('the account owns the platform key');
-  expect(plan).not.toContain('adopt');
   expect(await changes()).toEqual([]);
 }, 60_000);

@@ -47,15 +47,8 @@ export async function learnKeyOwner(
   signal: AbortSignal,
 ): Promise<void> {
   const known = await outbox.exceptions({ limit: MOST_PROTECTED, reasons: ['Protected'] });
-  if (known.some(({ message }) => message.startsWith(OWNER_OF_KEY))) await readKeyOwner(target, signal);
-}
-
-/** Returns the owner of the API key; undefined: the key has none, or the owner cannot be read. */
-export const readKeyOwner = (
-  { catalogue }: Pick<Target, 'catalogue'>,
-  signal: AbortSignal,
-): Promise<KeyAccount | undefined> =>
-  catalogue.keyOwner(signal).catch((error: unknown) => {
-    if (error instanceof PlatformError) return undefined;
-    throw error;
+  if (!known.some(({ message }) => message.startsWith(OWNER_OF_KEY))) return;
+  await target.catalogue.keyOwner(signal).catch((error: unknown) => {
+    if (!(error instanceof PlatformError)) throw error;
   });
+}

@@ -17,7 +17,7 @@ import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-ag
 import type { ScanResult } from '../scope.ts';
 import { takenElsewhereText } from './taken.ts';
 import { isAdopted, userEntries } from './plan-users.ts';
-import { isProtected, protectionAt, readKeyOwner } from './protected.ts';
+import { isProtected, protectionAt } from './protected.ts';
 import type { UserCase } from './user-case.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
 import { provenNumber, readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
@@ -152,10 +152,11 @@ const isEmptyingUndecided = (link: Link, user: UserToVerify | undefined): boolea
 
 /** Returns why the sync will not adopt the account, judged as the sync does (find-user.ts); undefined: it will. */
 async function whyNotAdopted(
-  { scope: { directory, links, outbox, target }, signal }: ScanResult,
+  { scope: { directory, links, outbox, target } }: ScanResult,
   { ref, link, wanted }: Pick<UserCase, 'ref' | 'link' | 'wanted'>,
   account: WireUser,
 ): Promise<string | undefined> {
+  if (target.catalogue.knownKeyOwner()?.id === account.id) return OWNERS_ACCOUNT;
   const holder = await links.holderOf(target.name, 'User', account.id);
   const isTakenOver = holder !== undefined && holder !== ref;
   const holderExists = isTakenOver && (await existsIn(directory)(holder));
@@ -164,8 +165,6 @@ async function whyNotAdopted(
   const desired = { userName: String(wanted?.core.userName), externalId };
   const verdict = correlate(desired, [{ user: account, ours }], target.policy.adopt);
   if (verdict.kind === 'conflict') return verdict.message;
-  const owner = await readKeyOwner(target, signal);
-  if (owner?.id === account.id) return OWNERS_ACCOUNT;
   const isRehired = externalId !== null && account.externalId === externalId;
   return isTakenOver && !isRehired ? keptForLeaver({ outbox }, holder) : undefined;
 }

@@ -39,7 +39,7 @@ export async function readOwner(
   };
   learn(owner);
   // No record has both ids of a person (contract 3.4), so the SCIM account is found by the name that the owner has now.
-  const found = (await users.findBy('userName', account.username, call).catch(unlessWithoutFilter)) ?? [];
+  const found = (await users.findBy('userName', account.username, call).catch(unlessAnswered)) ?? [];
   const [match, ...others] = found.filter((user) => fold(user.userName) === userName);
   if (!match || others.length > 0) return owner;
   const withId = { ...owner, id: match.id };
@@ -53,13 +53,9 @@ export async function readOwner(
  */
 function unlessAnswered(error: unknown): undefined {
   if (error instanceof EndpointAbsent) return undefined;
-  if (error instanceof PlatformResponse && [400, 403, 404].includes(error.status)) return undefined;
+  if (error instanceof PlatformResponse && [400, 403, 404, 501].includes(error.status)) return undefined;
   throw error;
 }
-
-/** As `unlessAnswered`, for a look-up in a list: 501 tells that the tenant knows no filter. */
-const unlessWithoutFilter = (error: unknown): undefined =>
-  error instanceof PlatformResponse && error.status === 501 ? undefined : unlessAnswered(error);
 
 /**
  * Returns whether the owner of the key has the account of a link, or without link the account that is looked up by the userName.
