@@ -8,7 +8,7 @@ import type { WireUser } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { correlate } from '../../sync/user/correlate.ts';
 import { isMadeAccount } from '../../sync/names/lost-create.ts';
-import { existsIn, OWNERS_ACCOUNT } from '../../sync/user/find-user.ts';
+import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
@@ -156,7 +156,6 @@ async function whyNotAdopted(
   { ref, link, wanted }: Pick<UserCase, 'ref' | 'link' | 'wanted'>,
   account: WireUser,
 ): Promise<string | undefined> {
-  if (target.catalogue.knownKeyOwner()?.id === account.id) return OWNERS_ACCOUNT;
   const holder = await links.holderOf(target.name, 'User', account.id);
   const isTakenOver = holder !== undefined && holder !== ref;
   const holderExists = isTakenOver && (await existsIn(directory)(holder));

@@ -53,7 +53,7 @@ export async function readOwner(
  */
 function unlessAnswered(error: unknown): undefined {
   if (error instanceof EndpointAbsent) return undefined;
-  if (error instanceof PlatformResponse && [400, 403, 404, 501].includes(error.status)) return undefined;
+  if (error instanceof PlatformResponse && [400, 403, 404].includes(error.status)) return undefined;
   throw error;
 }
 

@@ -96,11 +96,9 @@ export function createKeyOwner(deps: {
    */
   function current(again: (failed: OwnerRead) => number): OwnerRead {
     const age = last ? clock.now() - last.endedAt : 0;
-    // A list may show a renamed account only after a while.
-    const isIncomplete = last?.state === 'absent' || (last?.state === 'told' && owner?.id === undefined);
     const isOver =
       last?.key !== deps.key() ||
-      (isIncomplete && age > KEEP_ABSENT_MS) ||
+      (last.state === 'absent' && age > KEEP_ABSENT_MS) ||
       (last.state === 'failed' && age > again(last));
     if (!last || isOver) last = begin();
     return last;

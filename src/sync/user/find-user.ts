@@ -28,8 +28,7 @@ import { accountsMatching, externalIdOf } from './matching-accounts.ts';
  */
 export type Linking = { kind: 'linked' | 'absent' } | Unfinished;
 
-/** Why an account that owns the platform key is not adopted. */
-export const OWNERS_ACCOUNT =
+const OWNERS_ACCOUNT =
   'the account owns the platform key, so it is never changed: give the bridge a key of an account that is not pushed, restart, then retry';
 
 /** Looks the account up and links it if the settings allow the adoption. Creates none. */
