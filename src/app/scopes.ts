@@ -55,9 +55,8 @@ export function buildScopes(
         concurrency: target.concurrency(),
       };
       // Reads from the platform's audit log who changed what; changes by the owner of the API key are those of the bridge.
-      const readTrail = createTrailReader(
-        { url, token, allowLoopbackHttp, timeoutMs },
-        async (signal) => (await target.catalogue.keyOwner(signal))?.userName,
+      const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
+        target.catalogue.keyOwner(signal),
       );
       return [{ scope, guard, readTrail }];
     }),

@@ -28,7 +28,7 @@ export const LISTED_AS_PROTECTED = 'listed in users.protected';
 export const OWNER_OF_KEY = 'owner of the platform key';
 
 /** Message of the condition `Protected` while the sync waits until the platform tells the owner of the key. */
-export const OWNER_UNTOLD = `${OWNER_OF_KEY} when it was told last; the sync waits until the platform tells again whose key it is`;
+export const OWNER_UNTOLD = `${OWNER_OF_KEY} at the last sync; the sync waits until the platform tells again whose key it is`;
 
 /** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {

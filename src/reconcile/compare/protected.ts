@@ -2,8 +2,8 @@
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
-import { ownsKey, type KeyAccount } from '../../sync/calls/key-account.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY, type Target } from '../../sync/target.ts';
+import { isNamed } from '../../sync/user/protected-user.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** Largest number of protected people that are read. */
@@ -13,8 +13,8 @@ export const MOST_PROTECTED = 10_000;
 export interface Protection {
   /** `users.protected` of the settings. */
   listed: readonly string[];
-  /** The owner of the API key; undefined: not known, or the key has none. */
-  keyOwner: KeyAccount | undefined;
+  /** Folded userName of the API key's owner; undefined: not known, or the key has none. */
+  keyOwner: string | undefined;
 }
 
 /** Returns what protects users of the target, by the owner of the key as it was read last (`learnKeyOwner`). */
@@ -35,7 +35,7 @@ export function isProtected(link: Link, { listed, keyOwner }: Protection, name?:
   if (listed.some((each) => fold(each) === fold(userName))) return true;
   return keyOwner === undefined
     ? !condition.message.startsWith(LISTED_AS_PROTECTED)
-    : ownsKey(link, userName, keyOwner);
+    : isNamed(link, userName, keyOwner);
 }
 
 /**

@@ -1,6 +1,5 @@
 // Judges a group member to whose account no user of this connection is linked.
-import { ownsKey } from '../../sync/calls/key-account.ts';
-import { isProtectedName } from '../../sync/group/leavers.ts';
+import { fold } from '../../directory/records.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Member } from './group-case.ts';
 import { answerOf, asking } from './platform-reads.ts';
@@ -25,7 +24,6 @@ export async function unmanagedMember(
       ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
       : { userName: listed };
   if (account === 'absent' || account === 'unknown') return [];
-  const { userName } = account;
-  const isUntouchable = isProtectedName({ target }, userName) || ownsKey({ id: platformId }, userName, owner);
-  return isUntouchable ? [] : [{ ref: null, platformId, name: userName }];
+  const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
+  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
 }

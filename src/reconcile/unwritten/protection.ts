@@ -3,8 +3,8 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
 import type { Resource } from '../../scim/index.ts';
-import { ownsKey } from '../../sync/calls/key-account.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY } from '../../sync/target.ts';
+import { isNamed } from '../../sync/user/protected-user.ts';
 import { MOST_PROTECTED } from '../compare/protected.ts';
 import type { ReconcileScope } from '../scope.ts';
 
@@ -57,7 +57,7 @@ export async function ownsKeyNoMore(
     if (error instanceof PlatformError) return undefined;
     throw error;
   });
-  return owner !== undefined && !ownsKey(link, name, owner);
+  return owner !== undefined && !isNamed(link, name, owner);
 }
 
 /**

@@ -1,11 +1,12 @@
 // Learns to which account the API key of a target belongs. The bridge never changes that account, because it could lock itself out.
 // All syncs and comparisons of a process share one read, which goes on when one of them stops waiting.
 import type { PlatformClient } from '../../platform/client.ts';
-import { PlatformAborted } from '../../platform/errors.ts';
+import { EndpointAbsent, PlatformAborted, PlatformResponse } from '../../platform/errors.ts';
+import type { ConsoleUser } from '../../platform/wire.ts';
+import { fold } from '../../directory/records.ts';
 import type { Clock } from '../../support/sources.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 import { settledWithin } from '../../support/within.ts';
-import { readOwner, type KeyAccount, type ReadOwner } from './key-account.ts';
 
 /** One read of the owner, shared by all callers. */
 interface OwnerRead {
@@ -13,7 +14,7 @@ interface OwnerRead {
   key: string;
   startedAt: number;
   /** Undefined: the key has no owner. Rejects when the read fails. */
-  account: Promise<ReadOwner | undefined>;
+  account: Promise<ConsoleUser | undefined>;
   state: 'open' | 'told' | 'absent' | 'failed';
   /** Time of the end. */
   endedAt: number;
@@ -41,14 +42,14 @@ const KEPT_MS = 30_000;
 
 /** Creates the memory of one target for the owner of its API key; nothing is read yet. @param deps.key returns the present key */
 export function createKeyOwner(deps: {
-  client: Pick<PlatformClient, 'accounts' | 'users'>;
+  client: Pick<PlatformClient, 'accounts'>;
   clock: Clock;
   key: () => string;
 }) {
   const { client, clock } = deps;
   let last: OwnerRead | undefined;
-  /** The owner that the platform told last. */
-  let owner: ReadOwner | undefined;
+  /** The owner that the last successful read told. */
+  let owner: ConsoleUser | undefined;
 
   function begin(): OwnerRead {
     const abandoned = new AbortController();
@@ -62,19 +63,20 @@ export function createKeyOwner(deps: {
       isKept: false,
       abandoned,
     };
-    const learn = (found: ReadOwner | undefined): void => {
+    const end = (state: OwnerRead['state'], found?: ConsoleUser): ConsoleUser | undefined => {
+      Object.assign(read, { state, endedAt: clock.now() });
       // A late answer about a former key says nothing about the present key.
-      if (last === read) owner = found;
+      if (state !== 'failed' && last === read) owner = found;
+      return found;
     };
-    const end = (state: OwnerRead['state']): void =>
-      void Object.assign(read, { state, endedAt: clock.now() });
     // Urgent: leavers wait for the read, so it waits for no slot.
-    read.account = readOwner(client, learn, { urgent: true, signal: abandoned.signal }).then(
-      (found) => {
-        end(found ? 'told' : 'absent');
-        return found;
-      },
+    read.account = client.accounts.me({ urgent: true, signal: abandoned.signal }).then(
+      (account) => end('told', account),
       (error: unknown) => {
+        // The tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same answer for a while, so the
+        // endpoint is asked again after KEEP_ABSENT_MS.
+        const isAbsent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+        if (isAbsent || error instanceof EndpointAbsent) return end('absent');
         end('failed');
         throw error;
       },
@@ -120,32 +122,33 @@ export function createKeyOwner(deps: {
 
   return {
     /**
-     * Returns the account of the API key; waits for the platform if it is not known yet. Undefined: the key has no owner, or the
-     * tenant does not tell it.
+     * Returns the folded userName of the API key's owner; waits for the platform if it is not known yet. Undefined: the key has no
+     * owner, or the tenant does not tell it.
      * @throws PlatformError while the owner cannot be read, PlatformAborted when the signal aborts; the error of Redis
      */
-    keyOwner: async (signal: AbortSignal): Promise<KeyAccount | undefined> => {
+    keyOwner: async (signal: AbortSignal): Promise<string | undefined> => {
       const read = current(({ startedAt, endedAt }) =>
         Math.max(READ_AGAIN_MS.least, Math.min(READ_AGAIN_MS.most, endedAt - startedAt)),
       );
       read.waiting++;
       try {
-        return await untilAborted(read.account, signal);
+        const account = await untilAborted(read.account, signal);
+        return account && fold(account.username);
       } finally {
         read.waiting--;
         abandonUnused(read);
       }
     },
     seeKeyOwner,
-    /** Returns the last owner that was read, also for a moment after the key was replaced; undefined: none. */
-    knownKeyOwner: (): KeyAccount | undefined => owner,
+    /** Returns the folded userName of the last owner that was read, also for a moment after the key was replaced; undefined: none. */
+    knownKeyOwner: (): string | undefined => owner && fold(owner.username),
     /** Returns whether the platform has told the owner of the present key, or that there is none. Else `knownKeyOwner` may be old. */
     isKeyOwnerTold: (): boolean =>
       last?.key === deps.key() && (last.state === 'told' || last.state === 'absent'),
     /** Returns whether the API key belongs to an active administrator; waits as `seeKeyOwner`, and returns false when unknown. */
     isOwnedByAdministrator: async (): Promise<boolean> => {
       await seeKeyOwner();
-      return last?.state === 'told' && owner?.isActiveAdministrator === true;
+      return last?.state === 'told' && owner?.isAdmin === true && owner.isDeactivated !== true;
     },
   };
 }

@@ -5,7 +5,6 @@ import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
 import { isGone } from '../calls/failures.ts';
-import { ownsKey } from '../calls/key-account.ts';
 import type { SyncContext } from '../context.ts';
 import type { Target } from '../target.ts';
 import { mayBeActive } from '../user/account-state.ts';
@@ -101,9 +100,8 @@ async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Le
   if (await isHeldByMember(context, platformId)) return undefined;
   try {
     const account = await target.client.users.get(platformId, call);
-    const owner = await target.catalogue.keyOwner(call.signal);
-    if (ownsKey({ id: platformId }, account.userName, owner) || isProtectedName(context, account.userName))
-      return undefined;
+    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === fold(account.userName);
+    if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
     await outbox.unmanagedNames.note(user, account.userName, clock.now());
     return { user, platformId, isOpen: account.active !== false };
   } catch (error) {

@@ -28,9 +28,6 @@ import { accountsMatching, externalIdOf } from './matching-accounts.ts';
  */
 export type Linking = { kind: 'linked' | 'absent' } | Unfinished;
 
-const OWNERS_ACCOUNT =
-  'the account owns the platform key, so it is never changed: give the bridge a key of an account that is not pushed, restart, then retry';
-
 /** Looks the account up and links it if the settings allow the adoption. Creates none. */
 export async function findUser(context: SyncContext, desired: DesiredUser): Promise<Linking> {
   const { target } = context;
@@ -94,8 +91,6 @@ async function adoptAccount(
   { user, isMade }: { user: WireUser; isMade: boolean },
 ): Promise<Linking> {
   const { target, link } = context;
-  // The account was found under another name than the owner had when it was read, or by its externalId.
-  if (target.catalogue.knownKeyOwner()?.id === user.id) return blockedBy(context, 'Conflict', OWNERS_ACCOUNT);
   const holder = await context.links.holderOf(target.name, 'User', user.id);
   const leaver = holder === context.work.ref ? undefined : holder;
   if (leaver !== undefined) {

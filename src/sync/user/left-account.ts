@@ -29,7 +29,7 @@ export async function linkLeftAccount(
   }
   // Loads the owner of the platform key, whom `whyUntouchable` looks at.
   await target.catalogue.keyOwner(context.call.signal);
-  const untouchable = whyUntouchable(context, account.userName, account.id);
+  const untouchable = whyUntouchable(context, account.userName);
   const reason = context.work.record ? 'is out of the scope of the target' : 'is deleted at the source';
   if (untouchable) return leaveAlone(context, untouchable, reason);
   return linkLeft(context, account.id, observedCore(account, link.core ?? {}));

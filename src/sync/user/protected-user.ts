@@ -1,9 +1,10 @@
 // Judges whether a user is protected, ends the sync of such a user without a write, and resumes removals after the protection.
 // Flags of the link: directory/outbox/link.ts.
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
+import type { Link } from '../../directory/outbox/link.ts';
+import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { ownsKey } from '../calls/key-account.ts';
 import { isProtectedName } from '../group/leavers.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY, OWNER_UNTOLD } from '../target.ts';
@@ -73,22 +74,27 @@ function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | 
   const last = link.condition?.reason === 'Protected' ? link.condition.message : undefined;
   const why = whyUntouchable(context, userName) ?? last;
   if (!why?.startsWith(OWNER_OF_KEY)) return undefined;
-  return { kind: 'later', afterMs: OWNER_TOLD_MS, condition: condition(context, 'Protected', OWNER_UNTOLD) };
+  const untold = last && { condition: condition(context, 'Protected', OWNER_UNTOLD) };
+  return { kind: 'later', afterMs: OWNER_TOLD_MS, ...untold };
 }
 
 /**
- * Returns why the bridge never changes an account; undefined: it may.
+ * Returns why the bridge never changes the account of the link, or without link the one of this userName; undefined: it may.
  * @param userName the one that the account is to have
- * @param id SCIM id of the account; without one it is looked up by the userName. Default: the id of the link
  */
-export function whyUntouchable(
-  { link, target }: SyncContext,
-  userName: string,
-  id = link.id,
-): string | undefined {
+export function whyUntouchable({ link, target }: SyncContext, userName: string): string | undefined {
   if (isProtectedName({ target }, userName)) return LISTED_AS_PROTECTED;
-  if (ownsKey({ ...link, id }, userName, target.catalogue.knownKeyOwner())) {
+  const owner = target.catalogue.knownKeyOwner();
+  if (owner !== undefined && isNamed(link, userName, owner)) {
     return `${OWNER_OF_KEY}: a bridge that changed its own key's account could lock itself out`;
   }
   return undefined;
 }
+
+/**
+ * Returns whether the account of a user has a folded userName or is to get it. The account keeps its name at the platform while the
+ * source has another one, so the owner of the key is recognised by both.
+ * @param userName the one that the account is to have
+ */
+export const isNamed = ({ id, core }: Pick<Link, 'id' | 'core'>, userName: string, folded: string): boolean =>
+  fold(userName) === folded || (id !== undefined && fold(String(core?.userName ?? '')) === folded);
