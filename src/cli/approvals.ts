@@ -211,7 +211,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
 /** Returns a sentence about what is held after a decision. Soon after `withdraw` the guard may hold the changes again. */
 function afterwards(action: Decision['action'], items: number, remaining: number, target: string): string {
   if (action === 'withdraw' && items > 0)
-    return `The guard judges ${items === 1 ? 'it' : 'them'} anew: scim-bridge approvals list shows what it holds then.`;
+    return `The guard judges ${items === 1 ? 'it' : 'them'} anew: what fits its limits is written, and scim-bridge approvals list shows what it holds then.`;
   if (remaining === 0) return `No more changes are held at ${target}.`;
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }

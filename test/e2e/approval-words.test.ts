@@ -27,7 +27,9 @@ test('approvals reject prints how many changes remain held, and approvals withdr
   expect(await outputOf('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
   await place.idle();
   const withdrawn = await outputOf('approvals', 'withdraw', id, '--yes');
-  expect(withdrawn).toContain('The guard judges it anew: scim-bridge approvals list shows');
+  expect(withdrawn).toContain(
+    'The guard judges it anew: what fits its limits is written, and scim-bridge approvals list shows',
+  );
   expect(withdrawn).not.toContain('0 changes');
   await place.idle();
 });

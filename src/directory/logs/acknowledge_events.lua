@@ -20,6 +20,10 @@ for _, refusal in ipairs(p.refused) do
     refused = refused + 1
   end
 end
-if delivered > 0 then redis.call('HINCRBY', counts, 'delivered', delivered) end
+if delivered > 0 then
+  redis.call('HINCRBY', counts, 'delivered', delivered)
+  -- The failure of an earlier push is over, also for a receiver that fetches its events now.
+  redis.call('HDEL', counts, 'problem')
+end
 if refused > 0 then redis.call('HINCRBY', counts, 'refused', refused) end
 return { 'acknowledged', delivered, refused }

@@ -22,7 +22,7 @@ export async function eventFindings(
     const { warning } = findingFor(`events ${connection}`);
     const delivery = await events.delivery();
     const { problem, pending, oldestMs, kept, droppedAt } = delivery;
-    // Without a failed push, only the age shows that a receiver does not keep up. The last failure stays until the next push.
+    // Without a failed push, only the age shows that a receiver does not keep up. A failure counts until events are taken again.
     if (pending > 0 && (problem !== null || oldestMs > LATE_MS))
       findings.push(
         warning(

@@ -140,6 +140,16 @@ test('the oldest events are dropped beyond the limits of number and age, and are
   await expect(events.expire(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });
 
+test('a push failed, and the receiver acknowledges an event that it fetched → the failure is no longer told', async () => {
+  store = await openStore(ON);
+  await store.putUser(ADA, ada);
+  const { events } = store.state;
+  await events.note('gave no answer');
+  expect(await events.delivery()).toMatchObject({ pending: 1, problem: 'gave no answer' });
+  await events.acknowledge((await events.oldest(1)).map(({ id }) => id));
+  expect(await events.delivery()).toMatchObject({ pending: 0, problem: null });
+});
+
 test('an acknowledged event is removed, and a refused one is kept until an operator retries or drops it', async () => {
   store = await openStore(ON);
   for (let at = 0; at < 4; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
