@@ -25,7 +25,7 @@ const activeOnes = async (): Promise<string[]> =>
     .filter(({ userName, active }) => PEOPLE.includes(userName) && active)
     .map(({ userName }) => userName);
 
-test("the admin API's GET /status counts users and marks, and GET /config returns the settings without secrets", async () => {
+test('GET /status counts users and marked resources, and GET /config returns the settings without secrets', async () => {
   const { body: rows } = await rig.operator.get('/status');
   expect(rows).toMatchObject([{ connection: 'default', target: 'main', users: 8, dirty: 0, blocked: 0 }]);
   const { body: settings } = await rig.operator.get('/config');
@@ -35,7 +35,7 @@ test("the admin API's GET /status counts users and marks, and GET /config return
     expect(text).not.toContain(secret);
 });
 
-test('the order hold stops writes, the order release resumes them, and both answers name the changed targets', async () => {
+test('POST /hold stops writes to the platform, POST /release resumes them, and both answers tell whether they changed the target', async () => {
   const { operator, bridge } = rig;
   const order = { by: 'alice', note: 'upgrade of the platform' };
   await expect(operator.post('/hold', order)).resolves.toMatchObject({
@@ -51,7 +51,7 @@ test('the order hold stops writes, the order release resumes them, and both answ
   await rig.untilSynced();
 });
 
-test('the admin API lists and shows an approval; after the approval of a part, only this part is written to the platform', async () => {
+test('the admin API lists an approval of held deactivations; approving one person closes this account only, and rejecting the rest closes none', async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/approvals')).body).toEqual([]);
   for (const id of ids.slice(0, 6))
@@ -114,7 +114,7 @@ test('the order resync marks every user and group, and causes no write for a res
   await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
 });
 
-test('the admin API lists a dead letter with the message of the platform, the order retry sends its write again, and the order drop removes the dead letter', async () => {
+test("the admin API lists a dead letter with the platform's message, retries its write on order, and drops it from the list on order", async () => {
   const { operator, bridge } = rig;
   await bridge.idp.createGroup('system:all', ids.slice(6));
   await rig.untilSynced();
@@ -135,7 +135,7 @@ test('the admin API lists a dead letter with the message of the platform, the or
   expect((await operator.post('/dead-letters/drop', { all: true })).body.count).toBe(0);
 });
 
-test('the audit log records which orders came through the page, and their notes', async () => {
+test('an order with the header x-scim-bridge-via: page is in the audit log with the interface page and the note', async () => {
   const reply = await rig.raw('/admin/v1/resync', {
     method: 'POST',
     headers: {
@@ -150,7 +150,7 @@ test('the audit log records which orders came through the page, and their notes'
   expect(acts).toMatchObject([{ act: 'resync', by: 'alice', via: 'page', note: 'after the upgrade' }]);
 });
 
-test('each order through the admin API is in the audit log with operator, time and interface, and without secrets', async () => {
+test('the audit log has each order with operator and interface and without secrets, and its verification names the entry after a deleted one', async () => {
   const { operator, bridge } = rig;
   const began = Date.now();
   const { body: made } = await operator.post('/tokens', { connection: 'default', name: 'next', by: 'carol' });

@@ -15,7 +15,7 @@ afterAll(() => rig.bridge.stop());
 
 const status = async (): Promise<any> => (await rig.operator.get('/status')).body[0];
 
-test('GET /status gives null as the time of the next reconcile until a scheduler runs', async () => {
+test('GET /status gives null as the time of the next reconcile until a scheduler process runs, and then a time', async () => {
   await eventually('the process has announced itself', async () => {
     const { findings } = (await status()).fleet;
     return findings.some(({ finding }: any) => finding === 'noScheduler');

@@ -37,7 +37,7 @@ test.each([
   ['the token of an identity provider', 'Bearer a-token-for-tests-only-0123456789'],
   ['the token without a scheme', ADMIN_TOKEN],
   ['another scheme', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],
-])('a request with %s answers 401', async (_name, header) => {
+])('a request to the admin API with %s answers 401 with a Bearer challenge', async (_name, header) => {
   const response = await rig.raw('/admin/v1/status', { headers: header ? { authorization: header } : {} });
   expect(response.status).toBe(401);
   expect(response.headers.get('www-authenticate')).toContain('Bearer');
@@ -48,7 +48,7 @@ test.each([
   });
 });
 
-test('repeated wrong tokens answer 429, and the right token still answers 200', async () => {
+test('repeated wrong admin tokens answer 429, and the right token still answers 200', async () => {
   const guess = (index: number) =>
     rig.raw('/admin/v1/status', { headers: { authorization: `Bearer guess-${index}` } });
   let last = await guess(0);
@@ -97,7 +97,7 @@ test('X-Forwarded-For of an untrusted peer is ignored: the limit counts the addr
   expect(answers.at(-1)).toBe(429);
 });
 
-test('without a token known and unknown admin addresses answer the same status, and answers with a token have no CORS header for other origins', async () => {
+test('without a token an unknown admin address answers the same status as a known one, and no answer has a CORS header', async () => {
   const known = await rig.raw('/admin/v1/approvals');
   const unknown = await rig.raw('/admin/v1/nowhere');
   expect(unknown.status).toBe(known.status);
@@ -117,7 +117,7 @@ test('without a token known and unknown admin addresses answer the same status, 
   expect(asked.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('each refusal of the admin API is application/problem+json, and its detail names the fault or what is allowed', async () => {
+test('each refusal of the admin API is application/problem+json, and its detail names the fault or the allowed values', async () => {
   const { operator } = rig;
   const refused = [
     [await operator.get('/nowhere'), 404, 'openapi.json'],

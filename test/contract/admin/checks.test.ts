@@ -26,7 +26,7 @@ const found = async (): Promise<string[]> =>
     ({ area, level, message }: Record<string, string>) => `${level} ${area}: ${message}`,
   );
 
-test('doctor of the admin API writes nothing, and reports no error for a healthy target and `SCIM cannot be used` for a target with SCIM switched off', async () => {
+test('doctor of the admin API writes nothing at the platform, and reports `SCIM cannot be used` only while the target has SCIM switched off', async () => {
   const { platform } = rig.bridge;
   await platform.forgetRequests();
   const sound = await found();
@@ -47,7 +47,7 @@ test('doctor of the admin API writes nothing, and reports no error for a healthy
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 
-test('verify-access of the admin API returns the rows that a user sees, and how the account differs from the desired state', async () => {
+test('verify-access of the admin API returns security context and visible entities of a user, runs no query, and names differences of the account', async () => {
   const { bridge, operator } = rig;
   const { status, body } = await operator.post('/verify-access', { user: ADA });
   expect([status, body.ok, body.person.ref]).toEqual([200, true, `User:${id}`]);
@@ -86,7 +86,7 @@ test('verify-access of the admin API returns the rows that a user sees, and how 
   ]);
 });
 
-test('verify-access answers 404 for an unknown user or target, 409 for an unknown deployment, 400 for an address or a secret, 502 without the platform, and logs no name', async () => {
+test('verify-access answers 404 to an unknown user or target, 409 to an unknown deployment, 400 to an address or secret, and 502 without the platform', async () => {
   const { bridge, operator } = rig;
   const ask = async (body: object) => {
     const answer = await operator.post('/verify-access', body);

@@ -26,7 +26,7 @@ afterAll(() => rig.bridge.stop());
 const lettersOf = async (): Promise<string[]> =>
   (await rig.operator.get('/dead-letters')).body.map(({ target }: { target: string }) => target);
 
-test('dropping a dead letter at one target keeps the dead letter at another target; a drop at an unknown target answers 404 and names a known target', async () => {
+test("dropping a group's dead letter at one target keeps its dead letter at the other; a drop at an unknown target answers 404", async () => {
   const refs = [`Group:${group}`];
   const unknown = await rig.operator.post('/dead-letters/drop', { refs, target: 'nowhere' });
   expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining('main')]);
@@ -38,7 +38,7 @@ test('dropping a dead letter at one target keeps the dead letter at another targ
 });
 
 describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  test('a dead letter that the platform refuses again after a retry is listed again; while Redis refuses writes, the overview shows this fault and no missing role', async () => {
+  test('a dead letter that the platform refuses again after a retry is listed again; the overview shows that Redis refuses writes, and no missing role', async () => {
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],

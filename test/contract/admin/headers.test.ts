@@ -61,7 +61,7 @@ test.each<[string, string, string | undefined, string | undefined, number]>([
   ['POST', EVENTS, 'wrong', '{}', 401],
   ['GET', `${EVENTS}/nowhere`, NONE, NONE, 404],
 ])(
-  'the request %s %s with the token %p and the body %p answers %p with nosniff and a content security policy',
+  'the answer to %s %s with the token %p and the body %p has the status %p, nosniff and a content security policy',
   async (method, path, token, body, status) => {
     const answer = await rig.raw(path, {
       method,

@@ -15,14 +15,14 @@ const ask = async (path: string, authorization?: string, from = rig) => {
 };
 
 test.each(PROBES)(
-  'the health endpoint %s without a token returns only whether the bridge is ok',
+  'GET %s without a token returns only {ok: true}',
   async (path) => {
     const { status, body } = await ask(path);
     expect([status, body]).toEqual([200, { ok: true }]);
   },
 );
 
-test('a failing check answers 503 to every client, and its reason to operators only', async () => {
+test('while the process stops, /readyz answers 503 to every client, and gives the reason only to a request with the admin token', async () => {
   const operator = `Bearer ${ADMIN_TOKEN}`;
   const own = await openAdmin();
   await own.operator.post('/hold', { target: 'main' });
@@ -46,7 +46,7 @@ test('a failing check answers 503 to every client, and its reason to operators o
   await own.bridge.stop();
 }, 60_000);
 
-test('health endpoints with the admin token return the state of each component', async () => {
+test('health endpoints return the state of each component to a request with the admin token', async () => {
   const operator = `Bearer ${ADMIN_TOKEN}`;
   expect((await ask('/livez', operator)).body).toMatchObject({
     ok: true,
@@ -84,7 +84,7 @@ test('a wrong token at a health endpoint answers 401 and counts against the same
   await own.bridge.stop();
 }, 60_000);
 
-test('without an admin token in the settings, health endpoints give no details beyond ok, whatever token is sent', async () => {
+test('without an admin token in the settings, health endpoints return only {ok: true}, whatever token is sent', async () => {
   const bridge = await buildBridge({ configure: ({ server }) => (server.adminToken = null) });
   for (const authorization of [undefined, 'Bearer ', 'Bearer null', `Bearer ${ADMIN_TOKEN}`]) {
     for (const path of PROBES) {

@@ -12,7 +12,7 @@ const read = async (range: string): Promise<any> =>
   (await rig.operator.get(`/history?target=main&range=${range}`)).body;
 const sum = (series: (number | null)[]): number => series.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-test('every range of GET /history has its number of slots, and the slots of each range add up to the pushes, refused pushes and platform calls of two processes', async () => {
+test('each range of GET /history has a fixed number of slots, whose sums count the pushes, refused pushes and platform calls of two processes', async () => {
   const { idp } = rig.bridge;
   await rig.bridge.another();
   const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];
@@ -54,7 +54,7 @@ test('while the platform answers 503, GET /history has slots with failed calls a
   });
 });
 
-test('the history of an unknown target answers 404, and an unknown range 400', async () => {
+test('GET /history answers 404 for an unknown target, and 400 for an unknown range or without a target', async () => {
   expect((await rig.operator.get('/history?target=none')).status).toBe(404);
   expect((await rig.operator.get('/history?target=main&range=1y')).status).toBe(400);
   expect((await rig.operator.get('/history')).status).toBe(400);

@@ -23,7 +23,7 @@ describe('with the admin token', () => {
   beforeEach(() => void (left = new AbortController()));
   afterEach(() => left.abort());
 
-  test('a live stream sends the status at once and after each change, and a keep-alive event (beat) every two seconds', async () => {
+  test('the live stream sends the status at once, again after a change, and a keep-alive event every few seconds', async () => {
     const answer = await watch(rig, left.signal);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -144,7 +144,7 @@ describe('with a session', () => {
     return [...(jars.get(new URL(base).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  test('an open live stream does not extend the idle time of its session, and ends with the session', async () => {
+  test('an open live stream does not extend the idle time of its session, and ends at the sign-out of the session', async () => {
     const headers = { cookie: await signIn(), 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
     const reader = readServerEvents(await fetch(`${base}/admin/v1/live`, { headers }));
     const redis = connectRedis(rig.bridge.config.redis, 'commands', silentLogger);

@@ -42,7 +42,7 @@ const entryId = (serial: number): string => `default.main.${from + serial * STEP
 const search = (body: object): Promise<AdminReply> => rig.operator.post('/log/search', body);
 const nextOf = ({ headers }: AdminReply): string | undefined => headers['x-next-before'];
 
-test('a log search for a person with few entries in a long log returns each entry once over several pages', async () => {
+test('a log search for a person with few entries in a long log returns each of these entries once, page by page', async () => {
   const found: string[] = [];
   const places: number[] = [];
   let longest = 0;
@@ -67,21 +67,21 @@ const completePage = (body: object): Promise<AdminReply> =>
     return nextOf(page) === undefined && page;
   });
 
-test('a log search for one name or for all entries of 200 ms in a long log returns all matches in one answer, without a next page', async () => {
+test('a log search limited by person and time, or by a short time alone, returns all matching entries in one page', async () => {
   const page = await completePage({ resource: NAME, since: at(119_900), until: at(120_100) });
   expect(idsOf(page)).toEqual([entryId(120_000)]);
   const all = await completePage({ since: at(500), until: at(503) });
   expect(idsOf(all)).toEqual([503, 502, 501, 500].map(entryId));
 });
 
-test('a log search from a time before 1970 starts at the beginning of the log', async () => {
+test('a log search since a time before 1970 finds entries, and a log search until that time finds none', async () => {
   const old = '1969-12-31T00:00:00Z';
   expect(idsOf(await search({ since: old, limit: 1 }))).toHaveLength(1);
   expect(idsOf(await search({ until: old }))).toEqual([]);
   expect((await rig.operator.get(`/acts?since=${old}`)).status).toBe(200);
 });
 
-test('a log page has X-Next-Before with the start of the next page, and the last page lacks the header', async () => {
+test('the header X-Next-Before of a log page leads to the next page, and the last page has no such header', async () => {
   const span = { since: at(1000), until: at(1009), limit: 5 };
   const first = await search(span);
   const second = await search({ ...span, before: nextOf(first) });
@@ -98,7 +98,7 @@ test('a log page has X-Next-Before with the start of the next page, and the last
 describe('exports of the provisioning log', () => {
   const rare = { resource: NAME, format: 'ndjson' };
 
-  test('a log export as NDJSON has the entries of the search, and a log export as CSV has the same entries in escaped cells', async () => {
+  test('a log export as NDJSON has the entries of the same search; as CSV it has one row for each, with escaped cells', async () => {
     const span = { since: at(119_000), until: at(121_000) };
     const records = (await completePage({ resource: NAME, ...span })).body;
     const filter = { ...rare, ...span };
@@ -122,7 +122,7 @@ describe('exports of the provisioning log', () => {
     expect(others).toEqual([]);
   });
 
-  test('a log export has every matching entry up to a limit, beyond which its last line says where to continue', async () => {
+  test('a log export without a limit has every matching entry; one with a limit says in its last line where to continue', async () => {
     const all = await rig.raw(`/admin/v1/log/export?format=ndjson&resource=User:${id}`, {
       headers: { authorization },
     });
@@ -152,7 +152,7 @@ describe('exports of the provisioning log', () => {
     expect((await rig.operator.get('/log/export?format=csv&limit=100001')).status).toBe(400);
   });
 
-  test('a second concurrent log export answers 429, and a running export ends when its client disconnects', async () => {
+  test('a log export during another export answers 429, and is accepted after the client of the running export disconnects', async () => {
     const leaving = new AbortController();
     const first = await rig.raw('/admin/v1/log/export?format=ndjson', {
       headers: { authorization },
@@ -170,7 +170,7 @@ describe('exports of the provisioning log', () => {
     expect(rig.bridge.logs.filter((line) => line.includes('broke off'))).toEqual([]);
   });
 
-  test('the service writes no name from a log search or a log export to its own output', () => {
+  test('the service logs the routes of log searches and exports, and no name that was searched for', () => {
     expect(rig.bridge.logs.filter((line) => line.includes('rare@'))).toEqual([]);
     const routes = rig.bridge.logs.flatMap((line) =>
       line.includes('/log/') ? [JSON.parse(line).route] : [],

@@ -29,7 +29,7 @@ const withResult = async (startedAt: number, result: Iterable<Buffer>): Promise<
   return ended.id;
 };
 
-test('an operation that leaves the list of the newest 50 loses its result, also when the operation ends only then', async () => {
+test('the stored result of an operation is removed once 50 newer operations exist, and a result that ends after that is not kept', async () => {
   const early = await withResult(1, [Buffer.from('early')]);
   for (let newer = 10; newer < 59; newer++) await store.put(operation(newer));
   expect(await store.resultBytes(early)).toBe(5);
@@ -40,7 +40,7 @@ test('an operation that leaves the list of the newest 50 loses its result, also 
   expect((await store.all()).map(({ id }) => id)).not.toContain(late);
 });
 
-test('an operation result that is deleted while it is being stored is not stored in part', async () => {
+test('when the result of an operation is deleted while its pieces are being stored, no piece of it stays in Redis', async () => {
   const { id } = operation(100);
   await store.put(operation(100));
   await store.putResult(id, [Buffer.from('found')]);

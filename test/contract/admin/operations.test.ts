@@ -42,7 +42,7 @@ async function started(path: string, body?: object): Promise<any> {
   return rig.operator.ended(reply.body.id);
 }
 
-test('plan in the admin API lists drift without writing, and apply of this plan repairs exactly the listed entries', async () => {
+test('POST /plan lists drift and writes nothing; POST /apply of this plan repairs the drift, and after new drift has the outcome stale', async () => {
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await rig.bridge.platform.forgetRequests();
   const plan = await started('/plan', { target: 'main', by: 'alice' });
@@ -65,7 +65,7 @@ test('plan in the admin API lists drift without writing, and apply of this plan 
   expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('Nothing was changed') });
 });
 
-test('apply in the admin API of a plan that was made with other mapping rules is refused as stale, and the message names the changed mapping rules', async () => {
+test('POST /apply of a plan that was made with other mapping rules has the outcome stale, and its message names the changed rules', async () => {
   const { plans } = (await started('/plan', { target: 'main' })).result;
   const former = savedPieces(plans.map((plan: Plan) => ({ ...plan, mapping: 'former' })));
   const applied = await started('/apply', { saved: JSON.parse([...former].join('')) });
@@ -76,7 +76,7 @@ test('apply in the admin API of a plan that was made with other mapping rules is
   });
 });
 
-test('after a reconcile ordered at one replica has repaired drift, another replica returns the result of this reconcile', async () => {
+test('a second replica returns the result of a reconcile that ran at the first replica and repaired drift', async () => {
   await rename(PEOPLE[1] ?? '', 'Meddled');
   const other = await rig.bridge.another('api');
   const run = await started('/reconcile');
@@ -92,7 +92,7 @@ test('after a reconcile ordered at one replica has repaired drift, another repli
   expect((await rig.operator.get('/status')).body[0].reconcile.last.outcome).toBe('converged');
 });
 
-test('a plan over truncated lists has the outcome unproven, and not "no changes"', async () => {
+test('while the platform returns truncated lists, a plan has the outcome unproven in place of `no changes`', async () => {
   await expect(started('/plan')).resolves.toMatchObject({ outcome: 'no changes' });
   await rig.bridge.platform.control('PATCH', '/faults', { truncateLists: { keep: 0.5, mode: 'page' } });
   const plan = await started('/plan');
@@ -100,7 +100,7 @@ test('a plan over truncated lists has the outcome unproven, and not "no changes"
   expect(plan).toMatchObject({ state: 'succeeded', outcome: 'unproven' });
 });
 
-test('an operation that another replica cancels ends without repairs', async () => {
+test('a reconcile that is cancelled through another replica ends as cancelled and repairs nothing', async () => {
   await rename(PEOPLE[2] ?? '', 'Meddled');
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const other = await rig.bridge.another('api');
@@ -117,7 +117,7 @@ test('an operation that another replica cancels ends without repairs', async () 
   expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
 });
 
-test('operations of the admin API run one after the other, and an order beyond the queue limit answers 429 with Retry-After', async () => {
+test('plans ordered through the admin API run one at a time, and the fifth waiting order answers 429 with Retry-After', async () => {
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const replies = [];
   for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));
@@ -141,7 +141,7 @@ test('operations of the admin API run one after the other, and an order beyond t
   );
 });
 
-test('an operation that is stored as running but was not updated for long is returned with the state `lost` and the advice to read the log', async () => {
+test('an operation stored as running whose last update is long past has the state `lost` and the advice to read the log', async () => {
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
   const store = createOperationStore({ redis }, { prefix: rig.bridge.config.redis.prefix });
   const { body } = await rig.operator.post('/plan');
@@ -154,7 +154,7 @@ test('an operation that is stored as running but was not updated for long is ret
   expect(partsOf(lost.message)).toContainEqual({ text: 'Log', view: 'log' });
 });
 
-test('apply refuses an invalid plan before an operation starts', async () => {
+test('POST /apply without a valid plan answers 400, and an unknown operation or target answers 404', async () => {
   const { operator } = rig;
   expect((await operator.post('/apply', {})).status).toBe(400);
   expect((await operator.post('/apply', { saved: { format: 'none' } })).status).toBe(400);
@@ -164,7 +164,7 @@ test('apply refuses an invalid plan before an operation starts', async () => {
 });
 
 test.each(['plan', 'reconcile'])(
-  'a %s operation ends soon while the platform answers every call with 500, and its result names the time since which calls fail',
+  'a %s ends within 20 s while the platform answers every call with 500, and its message says since when calls fail',
   async (order) => {
     await rig.bridge.platform.control('PATCH', '/faults', {
       rules: [{ times: 100_000, status5xx: { share: 1, status: 500 } }],

@@ -102,7 +102,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
     await rig.bridge.stop();
   });
 
-  test("the sign-in form of the operators' page has no fault in axe-core", async () => {
+  test("the sign-in form of the operators' page passes the accessibility checks of axe-core", async () => {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/`);
     await page.getByLabel('Admin token').waitFor();
@@ -111,7 +111,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
   });
 
   test.each(SCREENS)(
-    "without data every view of the operators' page has no fault in axe-core at %i px, %s",
+    "with an empty bridge every view of the operators' page passes axe-core at a width of %i px, %s",
     async (width, scheme) => {
       const { page, faults } = await signIn(width, scheme);
       expect(await lookAtAll(page, `empty-${width}`)).toEqual({});
@@ -132,7 +132,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
     }, 60_000);
 
     test.each(SCREENS)(
-      "with long names every view of the operators' page has no fault in axe-core at %i px, %s",
+      "with long names every view of the operators' page passes axe-core at a width of %i px, %s",
       async (width, scheme) => {
         const { page, faults } = await signIn(width, scheme);
         expect(await lookAtAll(page, `full-${width}`)).toEqual({});

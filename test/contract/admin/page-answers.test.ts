@@ -70,7 +70,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
       'Internal error e1: the log has a line with this id.',
     ],
   ])(
-    'when the answer to a decision %s, the page names the cause, and keeps the typed note',
+    'when the answer to a decision %s, the page shows the cause and keeps the typed note',
     async (_how, answer, text) => {
       await open.open('approvals');
       await open.page.getByText('Decide about a part, or add a note').click();
@@ -84,7 +84,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     30_000,
   );
 
-  test('while a proxy answers in place of the bridge, each view says so, and reloads when the bridge answers again', async () => {
+  test('while a proxy answers in place of the bridge, each view of the page says so, and reloads when the bridge answers again', async () => {
     for (const status of [200, 502]) {
       const { undo } = await open.answer(/^\/(?!live$)/, { status, ...HTML });
       for (const view of ['exceptions', 'approvals', 'tokens']) {

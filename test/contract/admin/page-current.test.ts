@@ -35,7 +35,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await rig.bridge.stop();
   });
 
-  test('a change is held while the approvals view is open → the view says that it is outdated, and is redrawn only on request', async () => {
+  test('when a change is held while the approvals view is open, the view says that it is outdated, and is redrawn only on request', async () => {
     const { page } = open;
     await open.open('approvals');
     await page.getByText('Nothing waits for a decision').waitFor();
@@ -55,7 +55,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await page.getByText('2 accounts to deactivate', { exact: true }).waitFor();
   }, 60_000);
 
-  test('a change is held, then rejected → the open exceptions view says that it is outdated, and the people view updates its counts', async () => {
+  test('when a change is held and then rejected, the open exceptions view says that it is outdated, and the people view updates its counts', async () => {
     const { page } = open;
     await open.open('exceptions');
     await page.getByRole('link', { name: 'Held by the guard 2' }).waitFor();
@@ -79,7 +79,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     expect(await outcome.getAttribute('class')).toBe('pill calm');
   }, 30_000);
 
-  test('a hold with a note of 200 characters fits the screen, and the approvals view advises Release and no command', async () => {
+  test('a hold with a note of 200 characters fits the overview at both widths, and the approvals view advises the Release button and no command', async () => {
     const { page } = open;
     const [{ id }] = (await rig.operator.get('/approvals?all=true')).body;
     await rig.operator.post(`/approvals/${id}/withdraw`, { by: 'Bob' });
@@ -97,7 +97,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await rig.operator.post('/release', {});
   }, 60_000);
 
-  test('an approval expires → the page shows it as expired without an Approve button, and still counts its changes beside a newer approval', async () => {
+  test('an expired approval is shown as expired without an Approve button, and its changes are still counted beside a newer approval', async () => {
     const { page } = open;
     const fay = await rig.bridge.idp.createUser('fay@acme.example');
     await rig.untilSynced();

@@ -168,7 +168,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     ).toEqual([true, true, 1]);
   }, 60_000);
 
-  test("while a target is on hold, the operators' page offers Release in place of Hold, and it shows the progress of a load until the load ends", async () => {
+  test("while a target is on hold, the operators' page offers Release in place of Hold, and shows how many of the waiting users are loaded", async () => {
     await page.getByRole('button', { name: 'Hold', exact: true }).click();
     await page.locator('dialog').getByRole('button', { name: 'Hold' }).click();
     await page.getByRole('button', { name: 'Release' }).waitFor();
@@ -205,7 +205,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await platform.control('PATCH', '/faults', {});
   }, 60_000);
 
-  test("when web pages answer in place of the platform, the operators' page shows that fault and advises to check the target's url or a proxy", async () => {
+  test("when web pages answer at the platform's address, the operators' page shows that fault and advises to check the target's url or a proxy", async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     await platform.control('PATCH', '/faults', { htmlAnswer: { share: 1 } });
     await idp.createUser('page@acme.example');
@@ -218,7 +218,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await platform.control('PATCH', '/faults', {});
   }, 60_000);
 
-  test('the overview and the people view show within six seconds that the process does not answer, and then that it answers again', async () => {
+  test('the overview and the people view show within six seconds that the process hangs, and show Live when it answers again', async () => {
     await live('Live');
     const pid = bridge.pid() ?? 0;
     const hangAndReturn = async (shot: string): Promise<void> => {
@@ -241,7 +241,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await hangAndReturn('people-hung');
   }, 60_000);
 
-  test("after the sign-out the operators' page keeps no event stream open", async () => {
+  test("after the sign-out the operators' page shows the sign-in form and no live status", async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Admin token').waitFor();
     expect(await page.locator('#live').isVisible()).toBe(false);

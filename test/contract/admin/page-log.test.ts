@@ -209,7 +209,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     });
   }, 60_000);
 
-  test('where a log entry advises a command line, the log view and its details show the advice without `scim-bridge`', async () => {
+  test('advice to run a command is shown in the log view and in the details of the entry without the word `scim-bridge`', async () => {
     await open('#/log?status=failure');
     const words = 'the account belongs to eve: order the command links forget User:eve0, then retry';
     expect(await cellsIn('Summary')).toContain(words);
@@ -240,7 +240,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await eventually('the newest are back', async () => (await rows()) === 100);
   }, 90_000);
 
-  test('after ten log requests without a match, the log view shows the time back to which it has searched, and `Search further` continues from there', async () => {
+  test('after ten log requests without a match, the log view shows how far back it has searched, and `Search further` continues from there', async () => {
     let requests = 0;
     await page.route('**/log/search', async (route) => {
       requests += 1;
@@ -268,7 +268,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     faults.length = 0;
   }, 60_000);
 
-  test('the filtered log entries are saved as CSV and NDJSON', async () => {
+  test('the log view saves the filtered entries as CSV and as NDJSON', async () => {
     await open(`#/log?resource=User:${ada}`);
     const saved = async (button: string): Promise<[name: string, text: string]> => {
       const [download] = await Promise.all([
@@ -311,7 +311,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await see('Nothing was ordered');
   }, 60_000);
 
-  test('the log view and the view of orders offer every action, status and kind of order as a filter', async () => {
+  test('the log view offers every action and status as a filter, and the view of orders every kind of order and interface', async () => {
     const offered = async (address: string): Promise<string[]> => {
       await open(address);
       return page.evaluate<string[]>(

@@ -98,7 +98,7 @@ inBrowser('in a browser', () => {
   }, 60_000);
   afterAll(() => browser.close());
 
-  test('a wrong admin token shows an error, the right one opens the page and is stored for this tab only', async () => {
+  test('a wrong admin token shows an error; the right token opens the page and is stored for this browser tab only', async () => {
     await signIn('wrong');
     await see('This is not the admin token.');
     await shoot('sign-in');
@@ -193,7 +193,7 @@ inBrowser('in a browser', () => {
     await rig.untilSynced();
   }, 90_000);
 
-  test("an approval given on the operators' page is written to the platform", async () => {
+  test("held deactivations approved on the operators' page are carried out at the platform and recorded under the operator's name", async () => {
     await open('approvals');
     await see(/accounts to deactivate/);
     const [held] = (await rig.operator.get('/approvals')).body;

@@ -38,7 +38,7 @@ test('explain finds a user by name, id or ref, and returns the timeline from pus
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
 });
 
-test('sync with dryRun lists the planned writes, and sync without it executes them', async () => {
+test('POST /sync with dryRun lists the planned writes and makes none; without dryRun it makes them', async () => {
   const { scimId } = (await rig.bridge.platform.user(ADA)) ?? {};
   const path = `/api/scim/v2/Users/${scimId}`;
   await hands.meddle('PATCH', path, scimPatch({ op: 'replace', path: 'displayName', value: 'Meddled' }));
@@ -52,7 +52,7 @@ test('sync with dryRun lists the planned writes, and sync without it executes th
   expect((await rig.operator.post('/sync', {})).status).toBe(400);
 });
 
-test("the admin API filters the log by person, action and time, and verifies the log's hash chain", async () => {
+test('the admin API filters the log by person, action and time, and verifies the hash chain of the log', async () => {
   const { operator } = rig;
   const { body: all } = await operator.post('/log/search', { resource: ADA });
   expect(all.map(({ operation }: any) => operation)).toEqual(expect.arrayContaining(['create', 'activate']));
@@ -67,7 +67,7 @@ test("the admin API filters the log by person, action and time, and verifies the
   expect(verified).toMatchObject([{ connection: 'default', target: 'main', broken: null }]);
 });
 
-test('the admin API lists and exports links, and a link forgotten through it is restored by the next sync', async () => {
+test('the admin API lists and exports links, and the next sync of a user restores a link that an operator removed', async () => {
   const { operator, bridge } = rig;
   const { body: shown } = await operator.post('/links/show', { resource: ADA });
   const platformId = (await bridge.platform.user(ADA))?.scimId;
@@ -95,7 +95,7 @@ test('the admin API lists and exports links, and a link forgotten through it is 
   expect((await operator.post('/links/forget', { resource: 'nobody' })).status).toBe(404);
 });
 
-test('a created token is shown once, authenticates pushes, and is refused after its revocation', async () => {
+test('a token created through the admin API is shown once, authenticates pushes, and is refused after its revocation', async () => {
   const { operator, raw } = rig;
   const push = async (token: string) =>
     (await raw('/scim/v2/Users?count=1', { headers: { authorization: `Bearer ${token}` } })).status;
@@ -121,7 +121,7 @@ test('a created token is shown once, authenticates pushes, and is refused after 
   expect(rig.bridge.logs.join('')).not.toContain(made.secret);
 });
 
-test('sync answers 502 with a sentence for operators while the platform fails, and logs no internal error', async () => {
+test('POST /sync answers 502 with advice for operators while the platform fails, and logs no internal error', async () => {
   const { bridge, operator } = rig;
   await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
   const answer = await operator.post('/sync', { resource: ADA, by: 'alice' });

@@ -29,7 +29,7 @@ const repairActs = async (): Promise<any[]> =>
 const dataFindings = async () =>
   (await rig.operator.get('/doctor')).body.filter(({ area }: any) => area === 'data default');
 
-test("the admin API's proof reports a lost index and repairs nothing; its repair rebuilds the index and records the operator", async () => {
+test('POST /doctor/deep reports a lost index and repairs nothing; POST /doctor/repair rebuilds the index and records the operator', async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/doctor/deep')).body).toEqual([]);
   expect(await dataFindings()).toMatchObject([{ level: 'ok', message: 'not compared with the records yet' }]);

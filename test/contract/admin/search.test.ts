@@ -60,11 +60,11 @@ test.each([
   ['**', []],
   ['schemas', []],
   ['nobody', []],
-])('a search of users and groups for %s returns exactly %j', async (text, expected) => {
+])('a search of users and groups for the text %s returns exactly %j', async (text, expected) => {
   expect(await names(text)).toEqual(expected);
 });
 
-test('a search for a part of an id returns the user with connection, kind, mail address and whether the user is active', async () => {
+test('a search for a part of an id finds the user, and a result has connection, kind, mail address and active state', async () => {
   const [{ ref }] = await found('ada@');
   // A part of the id: all but its first two characters.
   expect(await found(ref.slice('User:'.length).slice(2))).toMatchObject([{ ref }]);

@@ -80,7 +80,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-test('a person signs in with the provider, and orders are recorded under that name', async () => {
+test('a person signs in with the OpenID provider, and orders are recorded under the name of that person', async () => {
   const { call, end, jarOf } = await signIn('otto');
   expect(end).toBe(`${base}/admin/`);
   expect([...jarOf(new URL(base)).keys()]).toEqual(['scim-bridge-session']);
@@ -100,7 +100,7 @@ test('a person signs in with the provider, and orders are recorded under that na
   ]);
 });
 
-test('no log contains the session id, and a second use of the code of the provider is refused as expired', async () => {
+test('the code of the sign-in provider is refused as expired when used a second time, and no log contains the session id', async () => {
   provider.person = 'vera';
   const browser = createBrowser();
   const way = await browser.follow(`${base}/admin/sign-in/`);
@@ -115,7 +115,7 @@ test('no log contains the session id, and a second use of the code of the provid
   expect(again.headers.get('location')).toBe('/admin/#/refused/expired');
 });
 
-test("a viewer's session gets 403 for every order of the admin API, and another status than 403 for every operation that only reads", async () => {
+test("a viewer's session gets 403 for every order of the admin API, and for no operation that only reads", async () => {
   const { call } = await signIn('vera');
   const { paths } = (await rig.operator.get('/openapi.json')).body as {
     paths: Record<string, Record<string, { description: string; operationId: string }>>;
@@ -140,7 +140,7 @@ test("a viewer's session gets 403 for every order of the admin API, and another 
   expect(outcome.admitted?.length).toBeGreaterThan(15);
 }, 60_000);
 
-test('the role approver may decide approvals and give no other order; the role operator may not decide approvals', async () => {
+test('the role approver may decide approvals but gets 403 for other orders; the role operator gets 403 for decisions on approvals', async () => {
   const anna = await signIn('anna');
   expect((await anna.call('POST', '/approvals/none/approve')).status).toBe(404);
   expect((await anna.call('POST', '/hold')).status).toBe(403);
@@ -150,7 +150,7 @@ test('the role approver may decide approvals and give no other order; the role o
   expect(((await refused.json()) as { detail: string }).detail).toContain('has not got the role approver');
 });
 
-test('a person without a role is sent back with the reason and gets no session', async () => {
+test('a person without a role is redirected to the page with the reason no-role and gets no session', async () => {
   const { call, end, jarOf } = await signIn('nora');
   expect(end).toBe(`${base}/admin/#/refused/no-role`);
   expect(jarOf(new URL(base)).size).toBe(0);
@@ -258,7 +258,7 @@ describe('a proxy that names people in headers', () => {
   });
 });
 
-test('the admin token has every right also when a sign-in is configured, and the API lists the ways to sign in', async () => {
+test('with a sign-in configured the admin token still has every right, and /admin/sign-in/ways lists the ways to sign in', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   expect(await (await rig.raw('/admin/v1/caller', { headers })).json()).toEqual({
     name: null,
@@ -276,7 +276,7 @@ test('the admin token has every right also when a sign-in is configured, and the
   });
 });
 
-test('when the sign-in provider does not answer, sign-ins are refused, and the admin API still accepts the admin token', async () => {
+test('when the sign-in provider does not answer, a sign-in is refused, and the admin API still accepts the admin token', async () => {
   // The discovery document is cached, so the exchange of the code fails.
   provider.person = 'otto';
   const browser = createBrowser();

@@ -22,7 +22,7 @@ afterAll(() => rig.bridge.stop());
 const namesOf = async (path: string): Promise<string[]> =>
   (await rig.operator.get(path)).body.map(({ name }: { name: string }) => name);
 
-test('waiting resources are listed with their priorities, in the order of their syncs, page by page', async () => {
+test('GET /waiting lists the marked resources with their priorities in the order of their syncs, page by page', async () => {
   const { body } = await rig.operator.get('/waiting');
   expect(body.map(({ name, priority }: any) => [name, priority])).toEqual([
     [ADA, 'edit'],
@@ -35,7 +35,7 @@ test('waiting resources are listed with their priorities, in the order of their 
   expect((await rig.operator.get('/waiting?target=other')).status).toBe(404);
 });
 
-test('the list of dead letters has pages, and the address of a ref returns its dead letter only', async () => {
+test('GET /dead-letters lists dead letters in pages, and with a ref only the dead letter of that resource', async () => {
   const all = (await rig.operator.get('/dead-letters')).body;
   expect(all.map(({ name }: any) => name).toSorted()).toEqual(REFUSED);
   const pages = await Promise.all(
@@ -45,7 +45,7 @@ test('the list of dead letters has pages, and the address of a ref returns its d
   expect((await rig.operator.get(`/dead-letters/${all[1].ref}`)).body).toEqual([all[1]]);
 });
 
-test('explain of a change that waits for the end of a hold shows the values at the platform', async () => {
+test('while a target is on hold, explain shows the desired, applied and observed value of a changed attribute', async () => {
   const [{ platform, values }] = (await rig.operator.post('/explain', { resource: ada })).body;
   expect(platform).toMatchObject({ state: 'differs' });
   const displayName = values.find(({ name }: any) => name === 'displayName');

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-test('after a rejected removal, a dry run of sync for the person and for the group shows the membership as rejected (r)', async () => {
+test('after an operator rejects the removal of a member, a dry run of sync lists the membership as `r` for user and group', async () => {
   const { operator, bridge } = rig;
   const user = await bridge.idp.createUser('kept@acme.example');
   const group = await bridge.idp.createGroup('analysts', [user]);

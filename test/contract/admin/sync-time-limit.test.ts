@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => rig.bridge.stop());
 
 test.each([true, false])(
-  'the time limit ends while the group of a pending removal is read → the report says that nothing could be read (dryRun %s)',
+  'when the time limit of a sync ends while a group is read, the answer has null as its differences (dryRun %s)',
   async (dryRun) => {
     const { operator, bridge } = rig;
     const user = await bridge.idp.createUser(`slow-${dryRun}@acme.example`);

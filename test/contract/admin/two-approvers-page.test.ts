@@ -53,7 +53,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(await page.getByRole('button', { name: 'Approve as second person' }).count()).toBe(0);
   }, 60_000);
 
-  test('after the source takes back one of three held deactivations, the reject dialog of a page opened before counts two', async () => {
+  test('when the source takes back one of three held deactivations, the reject dialog of an already open page counts two', async () => {
     await leave(0, 1, 2);
     await heldId();
     const page = await withToken('carol');
@@ -64,7 +64,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(await page.locator('dialog').innerText()).toContain('2 accounts to deactivate.');
   }, 60_000);
 
-  test("when the bridge, back from an outage, refuses the page's admin token, the sign-in form is shown and the page sends no more requests", async () => {
+  test("when the bridge refuses the page's admin token after an outage, the page shows the sign-in form and sends no more requests", async () => {
     const page = await withToken('carol');
     await page.route('**/admin/v1/**', (route) => route.abort());
     await page.click('nav a[data-view=exceptions]');
@@ -82,7 +82,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(refused).toBe(before);
   }, 60_000);
 
-  test("the operators' page offers the second approval of held deactivations only to another person than the first approver, and only the second approval closes the accounts", async () => {
+  test("the operators' page offers a second approval only to another person than the first approver, and the second approval closes the accounts", async () => {
     await leave(0, 1, 2);
     const visit = async (name: string): Promise<Page> => {
       const context = await browser.newContext({

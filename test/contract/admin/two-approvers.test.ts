@@ -40,7 +40,7 @@ async function as(name: string, action: string, id: string, body: object = {}, g
   return { status: answer.status, body: (await answer.json()) as any };
 }
 
-test('two approvals by one person under two names write nothing; an approval by a second person lets the changes be written', async () => {
+test('a second approval by the first approver, even under another spelling of the name, answers 409; one by another person applies the changes', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   expect(await as('vera', 'approve', id, {}, 'viewers')).toMatchObject({ status: 403 });
@@ -74,7 +74,7 @@ test('two approvals by one person under two names write nothing; an approval by 
   ]);
 });
 
-test('the second approval applies the changes that the first person saw, and none that was held later', async () => {
+test('the second approval of an id applies the changes that the first person approved, and none that were held later', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -91,7 +91,7 @@ test('the second approval applies the changes that the first person saw, and non
   expect(await closed()).toEqual(NAMES.slice(0, 2));
 });
 
-test('when a first operator approves one selected change of three, the second approval of its id applies only that change; approvals of other selections count separately', async () => {
+test('a first approval of one selected change gets its own id, and the second approval of this id applies only that change', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: first } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -108,7 +108,7 @@ test('when a first operator approves one selected change of three, the second ap
   expect(await closed()).toEqual([NAMES[1]]);
 });
 
-test('first approvals of two selections of changes count separately, although both selections are stored with the same shortened description', async () => {
+test('first approvals of different selections get different ids and apply nothing, even if both selections have the same stored description', async () => {
   await leave(0, 1);
   const id = await heldId();
   const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);
@@ -129,7 +129,7 @@ test('first approvals of two selections of changes count separately, although bo
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('a change is held between the approvals of two persons under the same id → the second approval counts as the first one of the larger set', async () => {
+test('when a change is held between two approvals under one id, the second approval covers more changes and counts as a first approval', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');
@@ -143,7 +143,7 @@ test('a change is held between the approvals of two persons under the same id �
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('when 100 first approvals wait at an approval that is then rejected, a first approval of a later approval is still accepted', async () => {
+test('when the 100 first approvals that a target may have end by a rejection, a first approval of a later change is accepted', async () => {
   await leave(0, 1);
   const before = await heldId();
   expect(await as('anna', 'approve', before, { persons: [NAMES[0]] })).toMatchObject({ status: 200 });
@@ -172,7 +172,7 @@ const firstsOf = async (name: string): Promise<string[]> => {
   return body[0].firstApprovals.map(({ id }: any) => id);
 };
 
-test('a first approval ends when the source takes the change back: the same change held again needs two new approvals', async () => {
+test('when the source takes back a change with a first approval and the change is held again, that approval no longer covers it', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -197,7 +197,7 @@ test('a first approval ends when the source takes the change back: the same chan
   expect(await closed()).toEqual([NAMES[0], NAMES[2]]);
 });
 
-test('when two operators approve all held changes, the first approval of a part of them ends', async () => {
+test('when two operators have approved all held changes, the first approval of a part of them is removed', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -208,7 +208,7 @@ test('when two operators approve all held changes, the first approval of a part 
   expect(await firstIds()).toEqual([]);
 });
 
-test('the source takes back one of two approved changes, which is then held again → the second approval answers 1 applied change and 2 changes that remain held', async () => {
+test('when one of two changes with a first approval was taken back and held again, the second approval applies only the other change', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
@@ -223,7 +223,7 @@ test('the source takes back one of two approved changes, which is then held agai
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('one person can reject changes that need two approvers, and an approval after the rejection needs two persons again', async () => {
+test('one person alone can reject changes that need two approvers; to approve them after the rejection needs two persons again', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -236,7 +236,7 @@ test('one person can reject changes that need two approvers, and an approval aft
   await eventually('they are closed', async () => (await closed()).length === 2);
 });
 
-test('a withdrawn first approval does not count as the first of two', async () => {
+test('after a first approval was withdrawn, the approval of another person counts as the first and writes nothing', async () => {
   await leave(0);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -246,7 +246,7 @@ test('a withdrawn first approval does not count as the first of two', async () =
   expect(await closed()).toEqual([]);
 });
 
-test('withdraw of held changes with a first approval exits 1, says that none was rejected, and names the command that takes back the first approval', async () => {
+test('`approvals withdraw` of changes that are only held exits 1, says that none was rejected, and names the command that withdraws the first approval', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
@@ -260,7 +260,7 @@ test('withdraw of held changes with a first approval exits 1, says that none was
   expect(await firstIds()).toEqual([]);
 });
 
-test('when the settings need one approver only, one approval applies the changes, and no command asks for a second person', async () => {
+test('with one approver in the settings, one approval applies changes that had a first approval, and no command mentions a second person', async () => {
   await leave(0);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -276,7 +276,7 @@ test('when the settings need one approver only, one approval applies the changes
   }
 });
 
-test('of two concurrent second approvals only one is carried out, and an approval by another holder of the admin token is refused', async () => {
+test('of two concurrent second approvals only one is carried out, and a second approval with the same admin token answers 409', async () => {
   await leave(0, 1);
   const id = await heldId();
   const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
@@ -290,7 +290,7 @@ test('of two concurrent second approvals only one is carried out, and an approva
   await eventually('they are closed', async () => (await closed()).length === 2);
 });
 
-test('an approval at the command line and an approval on the page count as approvals by two persons', async () => {
+test('a first approval at the command line and a second one by another person on the page apply the change', async () => {
   await leave(0);
   const id = await heldId();
   const approve = (by: string) => commands.run('approvals', 'approve', id, '--by', by, '--yes', '--json');
@@ -306,7 +306,7 @@ test('an approval at the command line and an approval on the page count as appro
   await eventually('closed', async () => (await closed()).length === 1);
 });
 
-test('after the first approval by a holder of the admin token, the refusal of a second one says that all holders count as one person', async () => {
+test('a second approval with the admin token answers 409 and says that all holders of the token count as one person', async () => {
   await leave(0);
   const id = await heldId();
   const approve = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
@@ -324,7 +324,7 @@ test('after the first approval by a holder of the admin token, the refusal of a 
   expect(body.detail).not.toContain('You have');
 });
 
-test('of two operators who reject the same approval at once, one gets 200, and the other 409 with the name of the one who decided', async () => {
+test('when two operators reject the same held changes at once, one gets 200, and the other 409 with the name of the first', async () => {
   await leave(0, 1);
   const id = await heldId();
   const answers = await Promise.all(['anna', 'ben'].map((name) => as(name, 'reject', id)));

@@ -70,7 +70,7 @@ test('a trial of mapping rules on one user returns desired and applied values, t
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
 });
 
-test('the effect of mapping rules on a target that no connection feeds has the name of the target and compares 0 users', async () => {
+test("the effect of mapping rules on a target without a connection is returned with the target's name and 0 compared users", async () => {
   const { status, body } = await effectOf({ region: { type: 'string', from: 'title' } }, 'unfed');
   expect([status, body]).toMatchObject([200, { target: 'unfed', compared: 0, total: 0, isWhole: true }]);
 });
