@@ -105,7 +105,7 @@ const urisOf = ({ events: found }: Told): string[] =>
 const namesOf = ({ events: found }: Told): string[] =>
   Object.values(found).flatMap(({ attributes = [] }) => attributes);
 
-test('only a connection with an event receiver has securityEvents in ServiceProviderConfig and in /Schemas (RFC 9967 §4); other connections answer 404 to a poll', async () => {
+test('only a connection with an event receiver has securityEvents in ServiceProviderConfig (RFC 9967 §4); at another one a poll for events answers 404', async () => {
   const { body } = await client('polled').get('/ServiceProviderConfig');
   const uris = ['create:notice', 'put:notice', 'patch:notice', 'delete', 'activate', 'deactivate'];
   expect(body.securityEvents).toEqual({
@@ -120,7 +120,7 @@ test('only a connection with an event receiver has securityEvents in ServiceProv
   expect((await fetch(`${addressOf('default')}/keys`)).status).toBe(404);
 });
 
-test('creation, change and deletion of a user emit signed tokens without values of the user', async () => {
+test('creating, changing and deleting a user emits signed events with attribute names and without attribute values', async () => {
   const idp = client('polled');
   const { id } = await idp.user('secret.name@acme.example', {
     externalId: 'ext-secret',
@@ -178,7 +178,7 @@ test('pushes without change and refused pushes emit no security event', async ()
   expect((await now()).sets).toEqual({});
 });
 
-test('a poll returns pending events in order and in portions until they are acknowledged, and a repeated ack is ignored', async () => {
+test('a poll returns pending events in order and at most maxEvents of them until they are acknowledged; a repeated ack is ignored', async () => {
   const idp = client('polled');
   const ids: string[] = [];
   for (const name of ['p1', 'p2', 'p3']) ids.push(`/Users/${(await idp.user(`${name}@acme.example`)).id}`);
@@ -201,7 +201,7 @@ const admin = async (method: 'GET' | 'POST', path: string): Promise<any> => {
   return (await fetch(`http://127.0.0.1:${bridge.app.port}/admin/v1${path}`, { method, headers })).json();
 };
 
-test('an event that the receiver refuses is kept, and is sent again when an operator orders it', async () => {
+test('an event that the receiver refuses in setErrs is listed as refused, and is sent again when an operator orders a retry', async () => {
   const { id } = await client('polled').user('refused@acme.example');
   const { sets } = await now();
   const [jti = ''] = Object.keys(sets);
@@ -225,7 +225,7 @@ test('an event that the receiver refuses is kept, and is sent again when an oper
   expect(await admin('GET', '/events/refused')).toEqual([]);
 });
 
-test('a poll without pending events waits for the next event, and ends when its client disconnects', async () => {
+test('a poll without pending events waits for the next event, and returns an empty set when its process stops', async () => {
   await drain();
   const waiting = poll({});
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -258,12 +258,12 @@ test.each([
   ['a number for a truth value', { returnImmediately: 1 }],
   ['text for a list', { ack: 'a' }],
   ['no code', { setErrs: { a: { description: 'b' } } }],
-])('a poll for security events with %s answers 400 with a detail', async (_what, body) => {
+])('a poll for security events with %s as a parameter answers 400 with a detail', async (_what, body) => {
   const { status, detail } = await poll(body);
   expect([status, typeof detail]).toEqual([400, 'string']);
 });
 
-test('the receiver and the identity provider have separate tokens, and neither token works at the other endpoint', async () => {
+test("the token of the identity provider answers 401 at the event endpoint, and the receiver's token answers 401 at SCIM endpoints", async () => {
   for (const token of [TOKEN, '', `${POLL_TOKEN}x`]) expect((await poll({}, token)).status).toBe(401);
   const { status } = await createClient(bridge.app.port, '/connections/polled/scim/v2', POLL_TOKEN).get(
     '/Users',
@@ -273,7 +273,7 @@ test('the receiver and the identity provider have separate tokens, and neither t
   expect((await fetch(addressOf('pushed'), { method: 'POST' })).status).toBe(404);
 });
 
-test('the key endpoint shows public keys only, and a new key signs after it was published', async () => {
+test('the key endpoint lists public keys only, and after a key change pending events are signed with the new key under the same ids', async () => {
   const settings = bridge.config.connections.polled?.events;
   if (!settings) throw new Error('events are off');
   const shown = async () =>
@@ -312,7 +312,7 @@ const versions = async (id: string): Promise<string[]> => {
 const posted = (count: number) =>
   eventually(`${count} posts`, () => Promise.resolve(receiver.posts.length >= count));
 
-test("events are posted one by one with the receiver's token, and posted again after an answer that neither accepts nor refuses", async () => {
+test("events are posted one by one with the receiver's token, and an event answered with 503, HTML or a redirect is posted again", async () => {
   receiver.posts.length = 0;
   receiver.answers = [
     { status: 503, headers: { 'retry-after': '1' } },
@@ -335,7 +335,7 @@ test("events are posted one by one with the receiver's token, and posted again a
   expect(await versions(id)).toEqual(['W/"1"', 'W/"1"', 'W/"1"', 'W/"1"', 'W/"2"', 'W/"3"']);
 }, 30_000);
 
-test('an event that the receiver refuses is kept for the operator; an event refused because of keys or access stays pending', async () => {
+test('a pushed event that the receiver refuses is kept for the operator; one refused because of its audience is posted again', async () => {
   receiver.posts.length = 0;
   receiver.answers = [
     { status: 400, body: JSON.stringify({ err: 'invalid_request', description: 'not parsable' }) },
@@ -359,7 +359,7 @@ test('an event that the receiver refuses is kept for the operator; an event refu
   ]);
 }, 30_000);
 
-test('with two processes a receiver that was unavailable gets every event once and in order after its return, and then the metric of ScimBridgeEventsWait is 0', async () => {
+test('with two processes, a receiver that returns after an outage gets every event once and in order, and bridge_events_oldest_seconds becomes 0', async () => {
   const other = await bridge.another('worker');
   receiver.posts.length = 0;
   receiver.isThere = false;

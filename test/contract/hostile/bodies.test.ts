@@ -24,7 +24,7 @@ afterEach(() => expectUnharmed(scim));
 describe('bodies with very many values', () => {
   const bomb = `[${'{},'.repeat(1_000_000)}{}]`;
 
-  test('a gzip body of a few kilobytes that holds a million objects is 413, for users and for groups', async () => {
+  test('a gzip body of a few kilobytes that holds a million objects answers 413 on /Users, /Groups, /Bulk and /.search', async () => {
     const packed = gzipSync(bomb);
     expect(packed.length).toBeLessThan(10_000);
     for (const path of ['/Users', '/Groups', '/Bulk', '/Users/.search']) {
@@ -32,7 +32,7 @@ describe('bodies with very many values', () => {
     }
   });
 
-  test('a body with more than 500,000 brackets and commas is 413, and a group of 65,000 members is stored in one push', async () => {
+  test('a body with more than 500,000 brackets and commas answers 413, and a POST of a group with 65,000 members is stored', async () => {
     const values = (count: number): string => `[${'1,'.repeat(count)}1]`;
     const body = `{"displayName":"x","members":${values(500_000)}}`;
     expect((await scim.post('/Groups', body)).status).toBe(413);
@@ -61,7 +61,7 @@ describe('bodies with very many values', () => {
 });
 
 describe('bodies beyond the size limits', () => {
-  test('the body of a user is at most 1 MB, also on PATCH, /.search and when it is decompressed', async () => {
+  test('a user body above 1 MB answers 413 on POST, PUT, PATCH and /.search, whether sent plain or as gzip', async () => {
     const { id } = await scim.user('size@x.example');
     const text = JSON.stringify({ userName: 'large@x.example', title: 'x'.repeat(1_048_576) });
     const packed = gzipSync(text);
@@ -76,7 +76,7 @@ describe('bodies beyond the size limits', () => {
     }
   });
 
-  test('a body in thousands of chunks of one byte is 413 and ends the connection, and a body in chunks of 200 bytes is stored', async () => {
+  test('a chunked body in thousands of one-byte chunks answers 413, and in chunks of 200 bytes is stored', async () => {
     const head = { ...AUTH, 'Content-Type': 'application/scim+json', 'Transfer-Encoding': 'chunked' };
     const chunked = (text: string, size: number): Buffer => {
       const chunks = text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
@@ -94,7 +94,7 @@ describe('bodies beyond the size limits', () => {
     ['on a GET, which has no body', `GET ${USERS}/1`, TOKEN],
     ['to the probe', 'POST /livez', 'wrong'],
     ['to the admin API', 'POST /admin/v1/plan', 'wrong'],
-  ])('a body of thousands of one-byte chunks %s ends the connection', async (_who, line, token) => {
+  ])('the bridge closes the connection of an endless body in one-byte chunks that is sent %s', async (_who, line, token) => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(line, { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' }));
     raw.write('1\r\nx\r\n'.repeat(2000));
@@ -110,7 +110,7 @@ describe('bodies beyond the size limits', () => {
     ['externalId', { externalId: 'x'.repeat(1001) }],
     ['userName', { userName: 'x'.repeat(1001) }],
   ])(
-    'a too long value of %s in POST, PUT and PATCH answers 400 invalidValue, and nothing is stored',
+    'a value of %s above its length limit answers 400 invalidValue on POST, PUT and PATCH, and nothing is stored',
     async (name, extra) => {
       const { id, meta } = await scim.user(`long-${name}@x.example`);
       const refused = {
@@ -126,7 +126,7 @@ describe('bodies beyond the size limits', () => {
     },
   );
 
-  test('a PATCH that grows a resource beyond the size limit answers 400, and a smaller PATCH is still accepted', async () => {
+  test('a PATCH that makes a user larger than the size limit answers 400, and a later small PATCH answers 200', async () => {
     const { id } = await scim.user('grow@x.example');
     const grow = (step: number) =>
       scim.patch(`/Users/${id}`, {
@@ -145,7 +145,7 @@ describe('bodies beyond the size limits', () => {
 describe('many large bodies at once', () => {
   const large = Buffer.from(`{"displayName":"${'x'.repeat(3_000_000)}"}`);
 
-  test('a body beyond the memory share of its connection answers 503 with Retry-After at once, and is not read', async () => {
+  test('a large body that exceeds the memory share of its SCIM connection answers 503 with Retry-After before it is read', async () => {
     const held = await openRaw(scim.port);
     held.write(
       rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }, large.subarray(0, -1)),
@@ -170,7 +170,7 @@ describe('many large bodies at once', () => {
     expect((await scim.post('/Groups', large)).status).toBe(400);
   });
 
-  test('a chunked body counts against the memory share while it arrives', async () => {
+  test('a chunked body that exceeds the memory share of its SCIM connection while it arrives answers 503 with Retry-After', async () => {
     const held = await openRaw(scim.port);
     held.write(
       rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }, large.subarray(0, -1)),
@@ -189,7 +189,7 @@ describe('many large bodies at once', () => {
   });
 });
 
-test('five large bodies that clients abandon release their memory budget: a 3 MB POST answers 201', async () => {
+test('after five clients abandoned large uploads, their memory budget is free again and a 3 MB POST answers 201', async () => {
   for (let round = 0; round < 5; round++) {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': 3_000_000 }, 'x'.repeat(2_900_000)));

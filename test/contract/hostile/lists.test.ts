@@ -30,7 +30,7 @@ const idsOf = ({ Resources }: Json): string[] => (Resources as Json[]).map(({ id
 
 describe('pages limited by server.limits.pageBytes', () => {
   test.each(['', '&filter=userName pr', '&sortBy=userName', '&filter=displayName co "Jo"&sortBy=title'])(
-    'reading pages by startIndex returns each user once, in pages below the byte limit (further parameters: "%s")',
+    'pages by startIndex stay below the byte limit and together list each user once (further parameters: "%s")',
     async (query) => {
       const seen: string[] = [];
       for (let startIndex = 1; startIndex <= LARGE + SMALL;) {
@@ -50,7 +50,7 @@ describe('pages limited by server.limits.pageBytes', () => {
   );
 
   test.each(['/Users?', '/Users?filter=userName pr&', '/Users?sortBy=userName&', '/Groups?'])(
-    'reading pages by cursor returns each resource once, in pages below the byte limit: %s',
+    'pages by cursor stay below the byte limit and together list each resource once: %s',
     async (path) => {
       const seen: string[] = [];
       let cursor: string | undefined = '';
@@ -67,7 +67,7 @@ describe('pages limited by server.limits.pageBytes', () => {
     },
   );
 
-  test('a group larger than pageBytes is listed with all 5,000 members, and with excludedAttributes=members all groups are on one page', async () => {
+  test('a group larger than pageBytes is listed with all its 5,000 members, and without members all groups fit on one page', async () => {
     const members = Array.from({ length: 5000 }, (_, n) => ({ value: `nobody-${n}-${'x'.repeat(60)}` }));
     const { id } = (await scim.post('/Groups', { displayName: 'huge', members })).body;
     const filter = encodeURIComponent('displayName eq "huge"');
@@ -77,7 +77,7 @@ describe('pages limited by server.limits.pageBytes', () => {
   });
 });
 
-test('of 100 concurrent slow lists each answers 200 or 503, and a lookup by userName is answered at the same time', async () => {
+test('of 100 concurrent unindexed lists some answer 200 and the others 503, and a lookup by userName meanwhile finds its user', async () => {
   const list = `/Users?filter=${encodeURIComponent('title co "nothing" or name.familyName co "nobody"')}`;
   const lists = Array.from({ length: 100 }, () => scim.get(list));
   const found = await scim.find('/Users', 'userName eq "small1@x.example"');
@@ -88,7 +88,7 @@ test('of 100 concurrent slow lists each answers 200 or 503, and a lookup by user
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });
 
-test('100 pipelined lists of a client that does not read are not all computed ahead, and all answer 200 once the client reads', async () => {
+test('of 100 pipelined lists whose client does not read, fewer than 80 are computed until it reads; then all answer 200', async () => {
   const raw = await openRaw(scim.port);
   const before = bridge.logs.length;
   const lists = Array.from({ length: 100 }, () => rawRequest('GET /scim/v2/Users?count=1000', AUTH));

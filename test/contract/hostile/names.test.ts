@@ -37,7 +37,7 @@ const PAIRS: [what: string, stored: string, asked: string][] = [
 ];
 
 describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
-  test('uniqueness and filters compare userNames in the same way, and the spelling is stored as sent (RFC 7643 §4.1.1)', async () => {
+  test('a userName is taken (409) exactly if a filter finds it, and its spelling is stored as sent (RFC 7643 §4.1.1)', async () => {
     const user = await scim.user(stored, { externalId: undefined });
     expect((await scim.get(`/Users/${user.id}`)).body.userName).toBe(stored);
     const found = (await scim.find('/Users', `userName eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
@@ -59,7 +59,7 @@ describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
     if (!isSame) await scim.delete(`/Users/${second.body.id}`);
   });
 
-  test('uniqueness and filters compare displayNames of groups in the same way', async () => {
+  test('the displayName of a group is taken (409) exactly if a filter finds it', async () => {
     const group = await scim.group(stored);
     const found = (await scim.find('/Groups', `displayName eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
     const second = await scim.post('/Groups', { displayName: asked });
@@ -69,7 +69,7 @@ describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
     if (!isSame) await scim.delete(`/Groups/${second.body.id}`);
   });
 
-  test('externalIds that differ in case are different (RFC 7643 §3.1, caseExact)', async () => {
+  test('users may have externalIds that differ only in spelling or case, and a filter by each value finds only its user (RFC 7643 §3.1)', async () => {
     const first = await scim.user('exact-a@x.example', { externalId: stored });
     const second = await scim.user('exact-b@x.example', { externalId: asked });
     for (const [user, value] of [
@@ -83,7 +83,7 @@ describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
   });
 });
 
-test('a userName or displayName of 100,000 characters is stored and found, or answers 400', async () => {
+test('a userName of 100,000 characters answers 400, or is stored as sent and then taken in capitals', async () => {
   const userName = `${'x'.repeat(100_000)}@x.example`;
   const answer = await scim.post('/Users', { userName });
   if (answer.status === 400) return;

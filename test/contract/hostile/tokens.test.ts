@@ -57,7 +57,7 @@ test.each([
   ['the word null', 'Bearer null'],
   ['a token of 8 KB', `Bearer ${'x'.repeat(8192)}`],
 ])(
-  'a request with %s is 401 with a challenge on every endpoint (RFC 6750 §3)',
+  'a request with %s in place of a valid token answers 401 with a challenge on every endpoint (RFC 6750 §3)',
   async (_what, authorization) => {
     for (const [method, path, body] of [
       ['GET', '/Users', undefined],
@@ -85,11 +85,11 @@ test.each([
   ['after several blanks', `Bearer    ${TOKEN}`],
   ['bare, as Okta header authentication sends it', TOKEN],
   ['one that ends in an hour', `Bearer ${SOON}`],
-])('the right token is accepted: %s', async (_what, authorization) => {
+])('a valid token is accepted in this form: %s', async (_what, authorization) => {
   expect((await scim.get('/Users', { authorization })).status).toBe(200);
 });
 
-test('of two Authorization headers only the first counts: 200 with the right token in the first header, 400 or 401 with the token in the second or split over both', async () => {
+test('of two Authorization headers the first decides: a valid token in it answers 200, one in the second header 400 or 401', async () => {
   const lines = (first: string, second: string): Buffer =>
     Buffer.from(
       `GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,
@@ -103,7 +103,7 @@ test('of two Authorization headers only the first counts: 200 with the right tok
   expect([400, 401]).toContain(half?.status);
 });
 
-test('a token in the query or in the body does not authenticate (RFC 6750 §2.3, RFC 7644 §7.5)', async () => {
+test('a token in a query parameter answers 401 (RFC 6750 §2.3, RFC 7644 §7.5)', async () => {
   for (const name of ['access_token', 'token', 'authorization']) {
     const answer = await scim.get(`/Users?${name}=${TOKEN}`, { authorization: undefined });
     expect(answer.status).toBe(401);
@@ -117,14 +117,14 @@ test('a token of one connection answers 401 at another connection, and 200 at it
   expect((await createClient(scim.port, '/scim/v2', OTHER).get('/Users')).status).toBe(401);
 });
 
-test('a connection without tokens refuses every request', async () => {
+test('a connection without tokens in the settings answers 401 to every request', async () => {
   for (const authorization of [undefined, '', 'Bearer ', 'Bearer undefined', `Bearer ${TOKEN}`]) {
     const nobody = createClient(scim.port, '/connections/nobody/scim/v2');
     expect((await nobody.get('/Users', { authorization })).status).toBe(401);
   }
 });
 
-test('an address outside allowedNetworks is 403 with the right token, whatever a header claims', async () => {
+test('a client outside allowedNetworks gets 403 with a valid token, whatever address its forwarding headers name', async () => {
   const outside = createClient(scim.port, '/connections/elsewhere/scim/v2', OTHER);
   for (const name of [
     'x-forwarded-for',
@@ -144,7 +144,7 @@ test('an address outside allowedNetworks is 403 with the right token, whatever a
   expect((await inside.get('/Users')).status).toBe(200);
 });
 
-test('an upload with a wrong token is answered before its body has arrived', async () => {
+test('an upload with a wrong token answers 401 before its body has arrived', async () => {
   const request = rawRequest('POST /scim/v2/Users', {
     Authorization: 'Bearer wrong',
     'Content-Length': 9_000_000,

@@ -18,7 +18,7 @@ let serial = 0;
 const json = (): string => JSON.stringify(userBody(`wire${++serial}@x.example`));
 
 describe('request bodies with wrong or unfinished framing', () => {
-  test('50 POSTs with unfinished bodies do not delay 50 complete POSTs, and store no user', async () => {
+  test('50 POSTs with unfinished bodies do not keep 50 complete POSTs from being stored, and store no user', async () => {
     const slow = await Promise.all(
       Array.from({ length: 50 }, async () => {
         const raw = await openRaw(scim.port);
@@ -55,7 +55,7 @@ describe('request bodies with wrong or unfinished framing', () => {
     expect(answer?.status).toBe(413);
   });
 
-  test('POST whose body the client cuts off stores no user', async () => {
+  test('a POST whose client closes the connection within the body stores no user', async () => {
     const body = JSON.stringify(userBody('cut@x.example'));
     for (const cut of [1, body.length - 1]) {
       const raw = await openRaw(scim.port);
@@ -81,12 +81,12 @@ describe('request bodies with wrong or unfinished framing', () => {
   });
 
   test.each([
-    ['both lengths', { 'Content-Length': 5, 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
-    ['a negative length', { 'Content-Length': -1 }, ''],
-    ['a length that is no number', { 'Content-Length': 'many' }, ''],
+    ['Content-Length and Transfer-Encoding', { 'Content-Length': 5, 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
+    ['a negative Content-Length', { 'Content-Length': -1 }, ''],
+    ['a Content-Length that is no number', { 'Content-Length': 'many' }, ''],
     ['an unknown transfer coding', { 'Transfer-Encoding': 'gzip' }, 'x'],
     ['a chunk size that is not hexadecimal', { 'Transfer-Encoding': 'chunked' }, 'zz\r\n{}\r\n0\r\n\r\n'],
-  ])('a POST body with %s answers 400', async (_what, headers, body) => {
+  ])('a POST framed with %s answers 400', async (_what, headers, body) => {
     const [answer] = await exchange(
       scim.port,
       rawRequest(`POST ${USERS}`, { ...AUTH, ...headers }, body),
@@ -96,7 +96,7 @@ describe('request bodies with wrong or unfinished framing', () => {
     expect(answer?.status).toBe(400);
   });
 
-  test('GET and DELETE with a body ignore the body, and the connection serves the next request', async () => {
+  test('the body of a GET or DELETE is ignored, and the next request on the connection is answered', async () => {
     const { id } = await scim.user('bodied@x.example');
     const one = rawRequest(`GET ${USERS}/${id}`, { ...AUTH, 'Content-Length': 6 }, '{"a":1');
     const two = rawRequest(`DELETE ${USERS}/${id}`, { ...AUTH, 'Content-Length': 2 }, '{}');
@@ -178,7 +178,7 @@ describe('several requests on one TCP connection', () => {
 
 describe('request lines and headers', () => {
   test.each(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK', 'PURGE', 'M-SEARCH'])(
-    'method %s answers neither a 5xx nor an HTML page, and never returns the token',
+    'method %s answers a status below 500 without an HTML page, and never returns the token',
     async (method) => {
       for (const path of [
         '/scim/v2/Users',
@@ -228,7 +228,7 @@ describe('request lines and headers', () => {
     'GET /connections/%zz/scim/v2/Users',
     'GET /connections/%2e%2e/scim/v2/Users',
     'OPTIONS *',
-  ])('a request with the line %s gets neither a 5xx nor an HTML page', async (line) => {
+  ])('a request with the line %s answers a status below 500 without an HTML page', async (line) => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(line.trim(), { ...AUTH, Connection: 'close' }));
     const wire = await raw.read(() => false, 2000);
@@ -254,7 +254,7 @@ describe('request lines and headers', () => {
     expect((await scim.get(`/Groups/${id}`)).status).toBe(404);
   });
 
-  test('a safe X-Request-Id is returned; an X-Request-Id with unsafe characters is replaced by a generated id', async () => {
+  test('a safe X-Request-Id is returned; one with unsafe characters or of a form that the bridge itself uses is replaced', async () => {
     const echoed = async (value: string): Promise<string> =>
       (await scim.get('/Users?count=0', { 'x-request-id': value })).headers['x-request-id'] as string;
     expect(await echoed('push-4711.a:b')).toBe('push-4711.a:b');
@@ -300,7 +300,7 @@ describe('request lines and headers', () => {
     expect((await scim.get(`/Users/${id}`)).status).toBe(200);
   });
 
-  test('bytes that are not HTTP/1.1 get a 4xx or 5xx answer or a closed connection', async () => {
+  test('bytes that are not HTTP/1.1 get a 4xx or 5xx answer, or the connection is closed', async () => {
     for (const garbage of [
       '\x16\x03\x01\x02\x00',
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

@@ -26,7 +26,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     scim = on[profile];
   });
 
-  test("Entra's matching filter with the flag aadOptscim062020 before or after the filter in the URL answers 200 and an empty list", async () => {
+  test('a filter by Entra with the flag aadOptscim062020 before or after it in the URL answers 200 and an empty list', async () => {
     for (const query of [
       `${FLAG}&filter=userName+eq+"a"`,
       `?filter=userName+eq+"a"&aadOptscim062020`,
@@ -39,7 +39,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     }
   });
 
-  test('with the Entra flag a user is created, and updated by one pathless lower-case operation with JSON booleans', async () => {
+  test("at URLs with Entra's flag a user is created by POST, and updated by a PATCH without a path and with JSON booleans", async () => {
     const created = await scim.post(`/Users${FLAG}`, {
       schemas: [USER, ENTERPRISE],
       externalId: 'joan',
@@ -80,7 +80,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     });
   });
 
-  test('with the Entra flag PATCH adds members as a list, and removes one member by a filter', async () => {
+  test("at URLs with Entra's flag a PATCH adds two members as a list, and a PATCH with a filter in its path removes one", async () => {
     const other = (await scim.user('other@corp.example')).id;
     group = (await scim.post(`/Groups${FLAG}`, { schemas: [GROUP], externalId: 'g', displayName: 'Ops' }))
       .body.id;
@@ -102,7 +102,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     ).toBe(1);
   });
 
-  test("PATCH in the form without Entra's flag at an address with the flag is applied, as on-demand provisioning sends it", async () => {
+  test("a PATCH with capitalised operations at a URL with Entra's flag, as on-demand provisioning sends it, is applied", async () => {
     const answer = await scim.patch(
       `/Users/${user}${FLAG}`,
       { op: 'Replace', path: 'active', value: 'True' },
@@ -118,7 +118,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
 });
 
 test.each(['auto', 'entra', 'lenient'] as const)(
-  'PATCH with AzureAdScimPatch2017 and simple values wrapped like members stores the plain values, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
+  'a PATCH with the flag AzureAdScimPatch2017 and values wrapped in a list stores the plain values, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
   async (profile) => {
     const scim = on[profile];
     const { id } = await scim.user('legacy@x.example');

@@ -56,12 +56,12 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     scim = on[profile];
   });
 
-  test('Okta connector test: lists without filter and attributes answer 200 with an empty list', async () => {
+  test("the lists of Okta's connector test, without filter and attributes, answer 200 and an empty list", async () => {
     expect(await send('GET', '/Users?startIndex=1&count=2')).toMatchObject({ status: 200, body: EMPTY });
     expect(await send('GET', '/Groups?startIndex=1&count=100')).toMatchObject({ status: 200, body: EMPTY });
   });
 
-  test('Okta creates a user: the search before finds none, and POST with password and groups answers 201 with an id', async () => {
+  test('POST /Users as Okta sends it answers 201 with an id and without the password, and a repeated POST answers 409', async () => {
     expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body).toEqual(EMPTY);
     const answer = await send(
       'POST',
@@ -84,7 +84,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('GET', `/Users${filter('userName eq "JO@X.EXAMPLE"')}`)).body.totalResults).toBe(1);
   });
 
-  test('Okta import: pages of 3 have an exact itemsPerPage and together return each of the 7 users once', async () => {
+  test('an Okta import in pages of 3 returns each of the 7 users once, with an exact itemsPerPage', async () => {
     for (let n = 0; n < 6; n++) await scim.user(`import${n}@x.example`);
     const ids: string[] = [];
     for (let startIndex = 1; ; startIndex += 3) {
@@ -96,7 +96,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(new Set(ids).size).toBe(7);
   });
 
-  test('Okta OIN app: PATCH without a path deactivates and reactivates the user (gh:getsentry/sentry#27199)', async () => {
+  test('a PATCH without a path, as an Okta OIN app sends it, deactivates and reactivates the user (gh:getsentry/sentry#27199)', async () => {
     const state = async (active: boolean): Promise<void> => {
       const answer = await patch(`/Users/${user}`, { op: 'replace', value: { active } });
       expect([200, 204]).toContain(answer.status);
@@ -112,7 +112,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     ).toBeLessThan(300);
   });
 
-  test('Okta wizard app: a PUT of the whole profile as read updates the user, and with `active` also deactivates and reactivates', async () => {
+  test('a PUT of the whole profile, as the Okta app wizard sends it, updates the user and sets active to false and true', async () => {
     expect((await send('GET', `/Users/${user}`)).status).toBe(200);
     const changed = profileOf({
       id: user,
@@ -130,7 +130,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('PUT', `/Users/${user}`, profileOf({}))).body.meta.version).toBe(version);
   });
 
-  test('Okta re-hire: POST of a deactivated user reactivates it under its former id, and with another userName but the same externalId only under the profile okta', async () => {
+  test('a POST of a deactivated Okta user reactivates it under its id; with a new userName and its externalId only under the profile okta', async () => {
     await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
     const answer = await send('POST', '/Users', profileOf({ displayName: 'Jo again' }));
     expect(answer).toMatchObject({ status: 201, body: { id: user, active: true, displayName: 'Jo again' } });
@@ -146,7 +146,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     await patch(`/Users/${user}`, { op: 'replace', value: { active: true, userName: 'jo.new@x.example' } });
   });
 
-  test("Okta group push: an empty group is created, a replace that contains the group's id is accepted, and PATCH sets exactly the pushed members", async () => {
+  test('Okta group push creates an empty group, and its PATCH operations leave exactly the pushed members in the group', async () => {
     expect((await send('GET', `/Groups${filter('displayName eq "Finance"')}`)).body).toEqual(EMPTY);
     const created = await send('POST', '/Groups', { schemas: [GROUP], displayName: 'Finance', members: [] });
     expect(created).toMatchObject({ status: 201, body: { displayName: 'Finance', members: [] } });
@@ -180,7 +180,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(await members()).toEqual([]);
   });
 
-  test('Okta wizard group: PUT with `members` replaces the members, and PUT without `members` keeps them (gh:ory/polis#3136)', async () => {
+  test('an Okta PUT of a group with `members` replaces the members, and without `members` keeps them (gh:ory/polis#3136)', async () => {
     const put = await send('PUT', `/Groups/${group}`, {
       schemas: [GROUP],
       id: group,
@@ -195,7 +195,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('DELETE', `/Groups/${group}`)).status).toBe(204);
   });
 
-  test('Okta SPEC test: an unknown id answers 404, a second POST of a user 409, a token without a scheme 200, no token 401 with a SCIM error, and a listed user has the attributes that Okta reads', async () => {
+  test("the requests of Okta's SPEC test get the expected statuses: 404 for an unknown id, 409 for a repeated POST, 401 without a token", async () => {
     expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({
       status: 404,
       body: { status: '404' },
