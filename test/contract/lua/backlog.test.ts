@@ -38,7 +38,7 @@ test('the backlog of a converged target is empty', async () => {
   });
 });
 
-test('the age of the backlog is that of the oldest change that is not applied, also after a sync without success', async () => {
+test('the age of the backlog is the age of its oldest unapplied change, also after a sync without success', async () => {
   await hire(ADA);
   await pause(60);
   await hire(BOB);
@@ -65,7 +65,7 @@ test('the age of the backlog is that of the oldest change that is not applied, a
   expect(await store.outbox.backlog()).toMatchObject({ dirty: 0, oldestMs: 0, blocked: 1 });
 });
 
-test('a change during the sync of its resource keeps the age of the first change', async () => {
+test('when a user changes again during its sync, the age of the backlog still counts from the first change', async () => {
   await hire(ADA);
   await store.claimRefs();
   const work = await store.begun(ref(ADA));
@@ -118,7 +118,7 @@ test('the backlog reports the hold of the target, held changes and the last comp
   });
 });
 
-test('`failingSince` of the backlog is the end of the first run that failed or was unproven since the last success', async () => {
+test('`failingSince` of the backlog is the end of the first failed or unproven reconcile run since the last success', async () => {
   const runs = store.state.runs.get('main');
   const end = (endedAt: number, outcome: Outcome) =>
     runs?.end({ run: 'plan:1', startedAt: 1000, endedAt, outcome, counts: {}, users: 1, groups: 0 });

@@ -39,7 +39,7 @@ describe('script calls batched into one Redis command', () => {
     store = await openStore();
   });
 
-  it('two creates of one userName in a batch: the first is stored, the second gets `taken` with the id of the first', async () => {
+  it('of two creates of one userName in a batch the first is stored, and the second replies `taken` with the id of the first', async () => {
     const [ada, other, missing, bob] = await Promise.all([
       put('ada', 'same@x.com'),
       put('other', 'Same@x.com'),
@@ -52,7 +52,7 @@ describe('script calls batched into one Redis command', () => {
     expect(bob).toMatchObject({ kind: 'stored' });
   });
 
-  it('in one batch of get, delete and get of a user and a create with its userName, the second get returns nothing and the create is stored', async () => {
+  it('after get and delete of a user in a batch, a later get finds nothing, and a later create with its userName is stored', async () => {
     await put('ada');
     const { directory } = store.state;
     const removal = { id: idOf('ada'), expected: undefined, now: Date.now(), request: 'r' };
@@ -96,7 +96,7 @@ describe('script calls batched into one Redis command', () => {
     expect(await store.state.directory.count('User')).toBe(2);
   });
 
-  it('a write on a read-only replica rejects with READONLY, alone or in a batch, and asks reconnectOnError each time', async () => {
+  it('a write on a read-only replica rejects with READONLY and asks reconnectOnError, both as a single call and in a batch', async () => {
     // A replica whose primary is unreachable refuses writes with READONLY.
     const server = await startRedisServer(['replicaof 127.0.0.1 1']);
     const seen: string[] = [];

@@ -79,7 +79,7 @@ test.each([
   },
 );
 
-test('`since` of the breaker is the time of the first failure after the last success, and while 401 is the last status, the first 401 in a row', async () => {
+test('`since` of the breaker is the first failure after the last success; while the last status is 401, it is the first 401 in a row', async () => {
   const one = replica();
   const sinceAfter = async (status: number): Promise<number> => {
     await pause(5);
@@ -120,7 +120,7 @@ test('an open breaker allows one probe at a time, and a successful probe closes 
   expect(await store.redis.exists(key)).toBe(0);
 });
 
-test('the probe interval grows up to a limit after probes without answer, and not after refused probes', async () => {
+test('the probe interval grows up to a limit after probes answered with 503, and is short again after a probe answered with 403', async () => {
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
   const waits = async (status: number): Promise<number> => {
@@ -158,7 +158,7 @@ test('the success of a call that started before the breaker opened does not clos
   await eventually('closed', async () => !(await isOpen(one)));
 });
 
-test('the breaker allows another probe after a process was killed, and closes after a time without calls', async () => {
+test('when a process was killed during its probe, another replica gets the next probe, and the state of the breaker expires in Redis', async () => {
   const [one, two] = [replica(), replica()];
   await calls(one, 0, 0, 0, 0, 0);
   await probeNow();
@@ -193,7 +193,7 @@ async function commandsSent(run: () => void): Promise<{ commands: number }> {
   return { commands };
 }
 
-test('a web page in place of a SCIM answer counts as a failure, but not at an address that a tenant may lack', async () => {
+test('a web page in place of a SCIM answer counts as a failure; one at an address that a tenant may lack does not count', async () => {
   const one = replica();
   const page = { status: 200, error: 'EndpointAbsent' };
   expect(weightOf({ ...page, route: '/api/scim/v2/Users' })).toBeGreaterThan(0);
@@ -207,7 +207,7 @@ test('a web page in place of a SCIM answer counts as a failure, but not at an ad
 });
 
 test.each(['doctor', 'a call'])(
-  'the former key is refused (401) and %s with a new key succeeds → the next 401 for the former key counts for all methods, not only for PATCH',
+  'after a 401 for the former key and a success of %s with a new key, the next 401 for the former key counts for all methods',
   async (way) => {
     const [service, command] = [replica('former'), replica('new')];
     const refused = async (): Promise<void> => {

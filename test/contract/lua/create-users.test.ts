@@ -52,7 +52,7 @@ test('batched and sequential creations give the same users, index entries, membe
   );
 }, 60_000);
 
-test('a repeated create call replies stale, alone or in a batch, also after a change of the user', async () => {
+test('a repeated create call replies stale and changes nothing, alone or in a batch, also after a change of the user', async () => {
   const store = await open();
   const ada = { userName: 'ada@x.com', emails: [{ value: 'home@x.com' }] };
   await create(store, 'ada', ada);
@@ -69,7 +69,7 @@ test('a repeated create call replies stale, alone or in a batch, also after a ch
   await expect(store.state.directory.count('User')).resolves.toBe(2);
 });
 
-test('users of a batch with a taken userName get `taken` with its holder, and the others are stored; a userName freed by a rename can be taken', async () => {
+test('in a batch each user with a taken userName replies `taken` with the id of its holder, and the other users are stored', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.putUser(idOf('ada'), { userName: 'countess' });
@@ -122,7 +122,7 @@ test('each user of a batch emits one create event, followed by the patch event o
   expect(events[4]?.transaction).toBe(events[3]?.id);
 });
 
-test('a create call that is repeated after the deletion of the user stores nothing', async () => {
+test('a create call that is repeated after the deletion of the user replies stale and stores nothing', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada@x.com' });
   await store.remove('User', idOf('ada'));

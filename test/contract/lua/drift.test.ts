@@ -21,7 +21,7 @@ describe('notes of suspected drift', () => {
   });
   afterEach(() => store.close());
 
-  it('a reconcile run that began before a target came back or was repaired cannot store that the present rules are applied to all users; a later run can', async () => {
+  it('a reconcile run that began before a target came back cannot note that all users have the present rules; a later run can', async () => {
     await runs.noteMapped('rules', await runs.mappedBy());
     const before = await runs.mappedBy();
     expect(before).toBe('rules');
@@ -49,7 +49,7 @@ describe('notes of suspected drift', () => {
   });
   const suspectedDrift = () => store.redis.hgetall(store.keys.key('suspectedDrift', 'main'));
 
-  it('noting a difference at the platform marks the user; the next sync reads the note, and its save deletes it', async () => {
+  it('noting a difference at the platform marks the user with priority reconcile; the next sync reads the note and deletes it', async () => {
     await expect(notes.note([await drift()], 'plan:1')).resolves.toEqual(['applied']);
     await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'reconcile' }]);
     const work = await store.begun(`User:${ADA}`);
@@ -61,7 +61,7 @@ describe('notes of suspected drift', () => {
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
-  it('a reconcile run skips a user whose stored fingerprint matches, until the link is written or the user marked', async () => {
+  it('a reconcile run skips an account whose fingerprint is stored, until its user is marked or its link is written', async () => {
     const work = async (): Promise<void> => {
       await store.outbox.mark([`User:${ADA}`], 'edit');
       const begun = await store.begun(`User:${ADA}`);
@@ -88,7 +88,7 @@ describe('notes of suspected drift', () => {
     await expect(notes.unlikePrints([])).resolves.toEqual([]);
   });
 
-  it('a note of differing attributes that is changed during a sync is kept when that sync ends', async () => {
+  it('a note of differing attributes that changes during a sync is kept when the sync ends', async () => {
     await notes.note([await drift()], 'plan:1');
     const work = await store.begun(`User:${ADA}`);
     await store.redis.hset(
@@ -128,7 +128,7 @@ describe('notes of suspected drift', () => {
     await expect(suspectedDrift()).resolves.toEqual({});
   });
 
-  it("a membership difference seen by a comparison becomes pending only if the group's current members at the source require it", async () => {
+  it('a membership difference that a comparison notes becomes pending only if the stored members of the group require the change', async () => {
     const group = { ref: `Group:${G}` as const, names: [], version: 1 };
     const sign = () => store.redis.hget(store.keys.key('pendingMembers', `main:${G}`), ADA);
     await notes.note([await drift({ ...group, remove: [ADA] })], 'plan:1');

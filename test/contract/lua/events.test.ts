@@ -55,7 +55,7 @@ test('a write that changes nothing, is refused or conflicts adds no event', asyn
   expect(await emitted()).toEqual(before);
 });
 
-test('a change of members emits an event of the group, also when it was caused by another request', async () => {
+test('a change of members emits an event of the group, also when the creation or deletion of a user caused it', async () => {
   store = await openStore(ON);
   await store.putGroup(TEAM, 'Team', [add('ada@x.com')]);
   await store.putUser(ADA, ada);
@@ -76,7 +76,7 @@ test('a change of members emits an event of the group, also when it was caused b
   expect(new Set(transactions.map(([, transaction]) => transaction)).size).toBe(4);
 });
 
-test('an event names the externalId only if the settings ask for it', async () => {
+test('if the settings ask for externalIds, each event of a user has the externalId, also the one about its deletion', async () => {
   store = await openStore({ events: { mostPending: 10, externalIds: true } });
   await store.putUser(ADA, ada);
   await store.remove('User', ADA);
@@ -140,7 +140,7 @@ test('the oldest events are dropped beyond the limits of number and age, and are
   await expect(events.expire(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });
 
-test('a push failed, and the receiver acknowledges an event that it fetched → the failure is no longer told', async () => {
+test('when the receiver acknowledges an event after a failed push, the failure is no longer reported', async () => {
   store = await openStore(ON);
   await store.putUser(ADA, ada);
   const { events } = store.state;

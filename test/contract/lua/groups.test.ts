@@ -61,7 +61,7 @@ describe('groups in the directory', () => {
     ]).toEqual(before);
   });
 
-  it('put_group replies taken, stale or missing and changes nothing', async () => {
+  it('put_group with a taken name, an outdated version or an unknown id replies taken, stale or missing and changes nothing', async () => {
     await store.putGroup(G, 'Sales');
     await expect(store.putGroup(idOf('other'), 'SALES', [add(ADA)])).resolves.toEqual({
       kind: 'taken',
@@ -175,7 +175,7 @@ describe('members whose user does not exist yet', () => {
   });
 
   it.each(['before', 'after'])(
-    'a member value that is only an e-mail address finds no user, also if a user gets this address %s the member is added',
+    'a member value that is an e-mail address but no userName stays unresolved, also if a user gets the address %s the member is added',
     async (order) => {
       const withMail = { userName: 'late', emails: [{ value: 'mail@x.com' }] };
       if (order === 'before') await store.putUser(LATE, withMail);
@@ -213,7 +213,7 @@ describe('members whose user does not exist yet', () => {
     });
   });
 
-  it('member values that contain spaces and line breaks are stored as separate members, and each finds its own user', async () => {
+  it('member values with spaces and line breaks are stored as separate members, and a new user joins by an exactly equal value only', async () => {
     await store.putGroup(G, 'Sales', [add('a b', 'a', 'a\nb')]);
     await store.putUser(LATE, { userName: 'x', externalId: 'a\nb' });
     const { users, unresolved } = await store.state.directory.membersOf(G);
@@ -221,7 +221,7 @@ describe('members whose user does not exist yet', () => {
   });
 
   it.each(['late@x.com', 'Late@X.com', 'L-1'])(
-    'no reference to %s remains after the member is removed, the group is deleted, or the user is created',
+    'no reference to %s remains in Redis after the member is removed, the group is deleted, or the user is created',
     async (value) => {
       const references = async () =>
         (await store.families()).filter((key) => /^(references|unresolved)/.test(key));

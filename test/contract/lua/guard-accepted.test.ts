@@ -43,7 +43,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(1);
   });
 
-  it('when 12 deactivations wait and the guard allows 11, the first deactivation that is synced is held already', async () => {
+  it('when 12 deactivations wait and the guard allows 11, the first of them that is synced is held', async () => {
     const refs: Ref[] = [];
     for (const number of range(0, 12)) refs.push(await syncedUser(`p${number}-`));
     for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));
@@ -58,7 +58,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(10);
   });
 
-  it('an accepted deactivation of an account that the guard already counts is not counted a second time', async () => {
+  it('a deactivation that the guard has counted is not counted again when the source takes it back and repeats it', async () => {
     const ref = await syncedUser('ada');
     await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref }], guard(11));
@@ -68,7 +68,7 @@ describe('deactivations that the directory has accepted', () => {
     expect({ used, waiting }).toEqual({ used: 1, waiting: 0 });
   });
 
-  describe('decisionsOfMembers() returns for a member', () => {
+  describe('decisionsOfMembers()', () => {
     let ada: Ref;
     beforeEach(async () => {
       ada = await syncedUser('ada');
@@ -76,27 +76,27 @@ describe('deactivations that the directory has accepted', () => {
     const decision = async () => (await store.outbox.guardStore.decisionsOfMembers([idOf('ada')]))[0];
     const hold = () => store.outbox.guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
 
-    it('`alone` while the source neither deactivates nor deletes the user', async () => {
+    it('decisionsOfMembers() returns `alone` for a member whom the source neither deactivates nor deletes', async () => {
       await expect(decision()).resolves.toBe('alone');
     });
 
-    it('`waits` after the source deactivated the user, until a sync asks the guard', async () => {
+    it('decisionsOfMembers() returns `waits` for a deactivated member until a sync asks the guard', async () => {
       await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
       await expect(decision()).resolves.toBe('waits');
     });
 
-    it('`waits` after the source deleted the user, until a sync asks the guard', async () => {
+    it('decisionsOfMembers() returns `waits` for a deleted member until a sync asks the guard', async () => {
       await store.remove('User', idOf('ada'));
       await expect(decision()).resolves.toBe('waits');
     });
 
-    it('`follows` while the guard holds the deactivation of the deleted user', async () => {
+    it('decisionsOfMembers() returns `follows` for a deleted member while the guard holds the deactivation of the account', async () => {
       await store.remove('User', idOf('ada'));
       await hold();
       await expect(decision()).resolves.toBe('follows');
     });
 
-    it('`rejected` after an operator rejected the deactivation of the deleted user', async () => {
+    it('decisionsOfMembers() returns `rejected` for a deleted member after an operator rejected the deactivation of the account', async () => {
       const { guardStore } = store.outbox;
       await store.remove('User', idOf('ada'));
       await hold();
@@ -126,7 +126,7 @@ describe('hold and release of a target', () => {
   afterEach(() => store.close());
   const ref: Ref = `User:${idOf('ada')}`;
 
-  it('while a target is on hold no mark is delivered and a delivered mark is refused; after the release the mark is delivered again', async () => {
+  it('while a target is on hold no mark is delivered, and a sync of a delivered mark cannot begin; after the release the mark is delivered again', async () => {
     const { guardStore } = store.outbox;
     await store.claimRefs();
     await expect(guardStore.hold('ops', 'migration')).resolves.toBe(true);
@@ -139,14 +139,14 @@ describe('hold and release of a target', () => {
     await expect(store.claimRefs()).resolves.toEqual([ref]);
   });
 
-  it('a hold stops a running sync before its next write', async () => {
+  it('a hold makes the next save of a running sync fail with a lost lease', async () => {
     await store.claimRefs();
     const work = await store.begun(ref);
     await store.outbox.guardStore.hold('ops');
     await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
   });
 
-  it("reconcile holds the target because of another tenant while an operator releases it → the release is refused, and the operator's hold is in force after the tenant hold", async () => {
+  it("when a doubt about the tenant holds the target during an operator's release, the release is refused and the operator's hold stays", async () => {
     const { guardStore } = store.outbox;
     await guardStore.hold('olga', 'audit');
     const { acts } = store.state;
@@ -165,7 +165,7 @@ describe('hold and release of a target', () => {
     await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'olga', note: 'audit' });
   });
 
-  it('when the hold because of another tenant ends, the hold that an operator sets at the same time stays in force until its release', async () => {
+  it("when an operator holds a target at the moment a hold because of a doubted tenant ends, the operator's hold stays until its release", async () => {
     const { guardStore } = store.outbox;
     await guardStore.hold(TENANT_HOLDER, 'main may be another tenant');
     await Promise.all([guardStore.endTenantHold(), guardStore.hold('olga', 'audit')]);

@@ -23,7 +23,7 @@ async function choices(): Promise<{ expiresInMs: number }[]> {
   return Promise.all(names.map(async (name) => ({ expiresInMs: await redis.pttl(keys.base + name) })));
 }
 
-it('an approval covers exactly the changes listed under its id, and none held later', async () => {
+it('an approval covers exactly the changes listed under its id, and a change held later stays held', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const listed = (await rig.guardStore.open())?.id ?? '';
   await rig.guardStore.take(deactivations(4), guard(2));
@@ -67,7 +67,7 @@ it('an approval of all held changes of a kind resets the count of the kind, and 
   await expect(rig.guardStore.take(deactivations(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
 });
 
-describe('a decision whose process ends between two portions', () => {
+describe('a decision whose process ends before all its changes are moved', () => {
   const MANY = 600;
   /** Changes that one script moves (stored-decisions.ts). */
   const PORTION = 120;
@@ -86,7 +86,7 @@ describe('a decision whose process ends between two portions', () => {
   };
 
   it.each(['approve', 'reject'] as const)(
-    'after an order to %s was interrupted, the next read of the decisions completes it, and leaves a change that was held after the order',
+    'after an interrupted order to %s, the next read of the decisions completes it, and a change held later stays held',
     async (action) => {
       const id = await halfDecided(action);
       expect(await allHeld()).toBe(MANY + 1 - PORTION);
@@ -100,7 +100,7 @@ describe('a decision whose process ends between two portions', () => {
     },
   );
 
-  it('after an interrupted approval, a decision to reject first completes the approval, and rejects only the change that is still held', async () => {
+  it('a rejection after an interrupted approval first completes the approval, and rejects only the change that is still held', async () => {
     const id = await halfDecided('approve');
     const [, serial = ''] = /^(.*)-/.exec(id) ?? [];
     await expect(rig.guardStore.decide('reject', serial, 'ops')).resolves.toMatchObject({ items: 1 });
@@ -108,7 +108,7 @@ describe('a decision whose process ends between two portions', () => {
     expect([approved, rejected, held]).toEqual([MANY, 1, 0]);
   });
 
-  it('after an interrupted rejection of a part of the held changes, the next read rejects the rest of that part only', async () => {
+  it('after an interrupted rejection of a part of the held changes, the next read rejects the rest of that part and keeps the others held', async () => {
     await halfDecided('reject', (page) => page.slice(0, 400));
     const [decision] = await rig.guardStore.decisions();
     expect(decision?.kinds.deactivate).toBe(400);
@@ -117,7 +117,7 @@ describe('a decision whose process ends between two portions', () => {
     expect((await rig.store.families()).filter((key) => /guardChoice|guardDeciding/.test(key))).toEqual([]);
   });
 
-  it('a backup of an interrupted rejection of a part is restored → the rest of that part is rejected', async () => {
+  it('when a backup of an interrupted rejection of some held changes is restored, the rejection of exactly these changes is completed', async () => {
     await halfDecided('reject', (page) => page.slice(0, 400));
     await restore();
     const [choice] = await choices();
@@ -127,7 +127,7 @@ describe('a decision whose process ends between two portions', () => {
   });
 });
 
-it('a backup with the first approval of a part is restored → the stored choice of changes expires in Redis', async () => {
+it('when a backup with the first approval of some held changes is restored, the stored selection of changes still expires in Redis', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const id = (await rig.guardStore.open())?.id ?? '';
   const approver = { by: 'anna', identity: 'anna' };
@@ -140,7 +140,7 @@ it('a backup with the first approval of a part is restored → the stored choice
   for (const { expiresInMs } of await choices()) expect(expiresInMs).toBeGreaterThan(0);
 });
 
-it('a decision marks its resources for a sync, deactivations with their own priority', async () => {
+it('an approval of held deactivations marks the users for a sync with the priority deactivation', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   await rig.decide('approve');
   const claims = await rig.store.outbox.claim(10, 100);
@@ -167,7 +167,7 @@ it('a rejected change stays rejected until the source reverts it, or an operator
   await expect(rig.guardStore.take(deactivations(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
 });
 
-it('an approval allows one write of each change; the same change later needs another permission', async () => {
+it('an approval allows one write of each change, and the same change later is held again', async () => {
   await rig.guardStore.take(deactivations(1), guard(0));
   await rig.decide('approve');
   await rig.guardStore.endSync(user(1), []);
@@ -189,7 +189,7 @@ it('a rejected removal stays rejected until the member is added again', async ()
   await expect(rig.guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
 });
 
-it('an approval that is too old cannot be approved; its changes are judged anew, and are allowed once they fit the limit', async () => {
+it('an approval older than 72 hours cannot be approved; its changes are judged anew, and allowed once they fit the limit', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const id = (await rig.guardStore.open())?.id ?? '';
   await passTime(rig.store, 73 * HOUR);
@@ -215,7 +215,7 @@ it.each([
   },
 );
 
-it('an approved change that is not written within 72 hours needs a permission again, and counts as unwritten', async () => {
+it('an approved change counts as unwritten until its sync, and is held again if it is not written within 72 hours', async () => {
   await rig.guardStore.take(deactivations(1, 2), guard(0));
   await rig.decide('approve');
   await expect(rig.guardStore.arePermitted(deactivations(1, 2))).resolves.toEqual([true, true]);
@@ -233,7 +233,7 @@ it('an approved change that is not written within 72 hours needs a permission ag
   expect(heldAgain).toBe(1);
 });
 
-it('all 55 rejections in force are listed, and after they are withdrawn the list of decisions has at most 50 entries', async () => {
+it('the list of decisions has all 55 rejections in force, and at most 50 entries after they are withdrawn', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
   const list = (await rig.guardStore.open())?.id ?? '';
@@ -255,7 +255,7 @@ it('all 55 rejections in force are listed, and after they are withdrawn the list
   expect(await rig.guardStore.decisions()).toHaveLength(50);
 });
 
-test('an approval expires and a later change is held under a new approval → the former change is `expired`, and only the later change `held`', async () => {
+test('when an approval has expired and a later change is held, the former change has the state `expired` and the later one `held`', async () => {
   const { store, guardStore } = rig;
   const [former, later] = deactivations(1, 2) as [Destruction, Destruction];
   await guardStore.take([former], guard(0));
@@ -276,7 +276,7 @@ test('an approval expires and a later change is held under a new approval → th
   expect(await states()).toEqual(['held', 'held']);
 });
 
-test('changes count as expired while their approval has expired and no sync has judged them anew', async () => {
+test('changes of an expired approval count as expired until a sync asks the guard about them again', async () => {
   const { store, guardStore } = rig;
   const expired = async () => (await guardStore.countHeld()).expired;
   expect(await expired()).toBe(0);

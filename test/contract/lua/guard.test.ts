@@ -45,7 +45,7 @@ describe('40,000 removals of one group', () => {
   const take = async (items: Destruction[], limit: number, whole = false) =>
     numbersOf(await rig.guardStore.take(items, guard(limit), { whole }));
 
-  it('removals of one request are judged together, by scripts of at most 1,000 changes each', async () => {
+  it('2,500 removals of one request are judged together, by scripts of at most 1,000 changes each', async () => {
     const asked = 2500;
     // A Redis of its own, because MONITOR shows the commands of all clients.
     const redis = await startLocalRedis({ env: {} });
@@ -75,13 +75,13 @@ describe('40,000 removals of one group', () => {
     await expect(take(removals(MANY, MANY + 1), MANY)).resolves.toEqual({ held: 1 });
   });
 
-  it('3,000 approved removals do not count against the guard limit when one more removal is requested together with them', async () => {
+  it('3,000 approved removals do not count against the guard limit when one more removal is requested with them', async () => {
     await take(removals(0, 3000), 100);
     await rig.decide('approve');
     await expect(take(removals(0, 3001), 100)).resolves.toEqual({ allowed: 3001 });
   });
 
-  it('when one of 3,000 removals was rejected, a request for all removals as a whole is rejected, and in a request that may be split the other removals are allowed', async () => {
+  it('after one of 3,000 removals was rejected, a request for all as a whole is rejected, and one that may be split allows the other 2,999', async () => {
     await take(removals(2500, 2501), 0);
     await rig.decide('reject');
     await expect(take(removals(0, 3000), MANY, true)).resolves.toEqual({ rejected: 3000 });
@@ -115,7 +115,7 @@ it('changes of several kinds that are requested as a whole are all allowed or al
   );
 });
 
-it('a retried change counts once, from its latest attempt', async () => {
+it('a destructive change that is requested twice counts once, from its latest request', async () => {
   await rig.guardStore.take(deactivations(1, 2), guard(2));
   await passTime(rig.store, 23 * HOUR);
   await expect(rig.guardStore.take(deactivations(1), guard(2))).resolves.toEqual(['allowed']);
@@ -141,7 +141,7 @@ it('of two concurrent requests for the last allowed change one is allowed and on
   }
 });
 
-it('a held change that is no longer desired is removed, and the approval ends with its last item', async () => {
+it('a held change that is no longer desired is removed, and the approval ends with its last change', async () => {
   await rig.guardStore.take(deactivations(1), guard(0));
   await expect(rig.guardStore.endSync(user(1), deactivations(1))).resolves.toBe(0);
   await expect(rig.heldRefs()).resolves.toEqual([user(1)]);
@@ -149,7 +149,7 @@ it('a held change that is no longer desired is removed, and the approval ends wi
   await expect(rig.guardStore.open()).resolves.toBeUndefined();
 });
 
-it('the scripts decide as the pure judge() does in 400 random cases', async () => {
+it('the guard scripts in Redis decide like the pure function judge() in 400 random cases', async () => {
   const random = createRandom(3);
   for (const number of range(0, 30)) await rig.store.putUser(idOf(`p${number}-`), { userName: `p${number}` });
   for (let round = 0; round < 400; round++) {

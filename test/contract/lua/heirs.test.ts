@@ -23,7 +23,7 @@ async function forgetAda(): Promise<void> {
   await expect(store.state.personData.forgetUser(ADA, 'order')).resolves.toMatchObject({ kind: 'forgotten' });
 }
 
-test('a user is forgotten → a user who waits for the name is due at once', async () => {
+test('when a user is forgotten, a user whose sync waits for the same name is due at once', async () => {
   const work = await store.begun(BOB);
   await store.outbox.ack(work, {}, { kind: 'later', afterMs: 60_000 }, WAITS);
   await expect(store.claimRefs()).resolves.toEqual([]);
@@ -32,7 +32,7 @@ test('a user is forgotten → a user who waits for the name is due at once', asy
   await expect(store.redis.hlen(store.keys.key('heirs', 'main'))).resolves.toBe(0);
 });
 
-test('a user is forgotten → a dead letter that waits for the name is tried again', async () => {
+test('when a user is forgotten, a dead letter that waits for the same name is due again', async () => {
   const condition = { reason: 'Conflict', message: 'taken', since: 0 };
   const work = await store.begun(BOB);
   await store.outbox.ack(work, { condition }, { kind: 'blocked' }, WAITS);

@@ -14,7 +14,7 @@ const waiting = async (store: Awaited<ReturnType<typeof open>>): Promise<string[
   (await store.state.directory.membersOf(G)).unresolved.sort();
 
 describe('a group with more members than one script call changes', () => {
-  it('a group written in several portions is created, replaced, changed and deleted like a small one', async () => {
+  it('a group with more members than one script call takes is created, replaced, changed and deleted with exactly the pushed members', async () => {
     const store = await open();
     await store.putUser(idOf('ada'), { userName: 'ada@x.example' });
     await store.settleAll();
@@ -67,7 +67,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(store.members(idOf('nobody'), add(...names(COUNT)))).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('another process writes a group while many members are replaced → the replacement starts again, and the group has the members of the replacement', async () => {
+  it('when another process writes a large group during a replacement of its members, the replacement starts again and is stored', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(10))]);
     const ask = store.scripts.ask.bind(store.scripts);
@@ -83,7 +83,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(waiting(store)).resolves.toEqual(names(COUNT, 5).sort());
   });
 
-  it('a large group that is stored in portions is due at once after its last portion, or within 5 s if no further portion is stored', async () => {
+  it('a large group stored in portions is due at once after its last portion, or within 5 s if no further portion comes', async () => {
     const store = await open();
     await store.putGroup(G, 'All');
     await store.settleAll();
@@ -117,7 +117,7 @@ describe('a group of 2,500 users at a target', () => {
     return store;
   };
 
-  it('a save with `rewriteMemberships` makes all memberships of a group pending, and a save without the lease makes none pending', async () => {
+  it('a save with `rewriteMemberships` makes all 2,500 memberships of a group pending; without the lease it throws and makes none pending', async () => {
     const store = await opened();
     await store.settleAll();
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
@@ -134,7 +134,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
   });
 
-  it('if mapping rules read groups, a rename of a group marks all its members, and after a kill of the process workers mark the rest', async () => {
+  it('if mapping rules read groups, renaming a group marks its 2,500 members, also when the renaming process dies before the last one', async () => {
     const store = await opened({ rulesReadGroups: true });
     await store.settleAll();
     const marked = async () =>

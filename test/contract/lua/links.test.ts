@@ -37,7 +37,7 @@ describe('links and pending memberships', () => {
     expect([...(await store.marks()).keys()]).toEqual([USER]);
   });
 
-  it('of two syncs that found the same unlinked account, the first is linked to it, and the second stores nothing', async () => {
+  it('of two syncs that found the same unlinked account, the first gets the link, and the second fails and stores nothing', async () => {
     await store.putUser(CAT, { userName: 'cat' });
     await store.putUser(DAN, { userName: 'dan' });
     const first = await store.begun(`User:${CAT}`);
@@ -50,7 +50,7 @@ describe('links and pending memberships', () => {
     expect([...(await store.marks()).keys()]).toContain(`User:${DAN}`);
   });
 
-  it('a sync that was running when its link was forgotten does not store the link again', async () => {
+  it('a sync whose link is forgotten while it runs does not store the link again', async () => {
     await store.outbox.mark([USER], 'edit');
     const running = await store.begun(USER);
     await store.outbox.forgetLink(USER, `p-${ADA}`);
@@ -60,7 +60,7 @@ describe('links and pending memberships', () => {
     await expect(store.begun(USER)).resolves.toMatchObject({ link: {} });
   });
 
-  it('when the end of a sync removes a link, the reverse link of its platform id stays if another user has that platform id now', async () => {
+  it('a sync that ends by removing its link keeps the reverse link of an account that another user has taken over', async () => {
     await store.outbox.mark([USER, `User:${BOB}`], 'edit');
     const former = await store.begun(USER);
     const heir = await store.begun(`User:${BOB}`);
@@ -69,7 +69,7 @@ describe('links and pending memberships', () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
   });
 
-  it('a save that takes over the account of another user also takes over the pending removals of this user, and none if this user has another account', async () => {
+  it('a save that takes over the account of another user also takes over the pending removals of that user', async () => {
     const signs = () => store.redis.hgetall(store.keys.key('pendingMembers', `main:${G}`));
     await store.members(G, drop(ADA));
     await store.putUser(CAT, { userName: 'cat' });
@@ -91,7 +91,7 @@ describe('links and pending memberships', () => {
     expect(refs.sort()).toEqual([GROUP, USER, `User:${BOB}`].sort());
   });
 
-  it('a save with `rewriteMemberships` makes every membership of the user or group pending again', async () => {
+  it('a save with `rewriteMemberships` makes every membership of the saved user or group pending again', async () => {
     await store.outbox.mark([USER, GROUP], 'edit');
     await store.outbox.save(await store.begun(USER), { id: 'new' }, { rewriteMemberships: true });
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
@@ -110,7 +110,7 @@ describe('links and pending memberships', () => {
     );
   });
 
-  it('a save with `requeueGroups` makes a group due at once if the user is its only pending member, and a moment later if the group has other pending members', async () => {
+  it('a save with `requeueGroups` makes a group due at once if the saved user is its only pending member, and otherwise a moment later', async () => {
     await store.outbox.mark([USER], 'edit');
     const work = await store.begun(USER);
     await store.outbox.save(work, {}, { rewriteMemberships: true });
@@ -124,7 +124,7 @@ describe('links and pending memberships', () => {
     expect((await store.marks()).has(GROUP)).toBe(true);
   });
 
-  it('a group whose members get accounts during its sync is due later, to collect more members; a change at the source makes it due at once', async () => {
+  it('a group whose members get accounts during its sync is due a moment later, and after a change at the source at once', async () => {
     const due = async () =>
       Number(await store.redis.zscore(store.keys.key('dirty', 'main'), GROUP)) % PRIORITY_SPAN;
     const claimed = async (refs: Ref[]) => {
@@ -155,7 +155,7 @@ describe('links and pending memberships', () => {
     await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
-  it('a resource with a held change keeps the time of its next sync until a sync after the decision removes this time', async () => {
+  it('syncs of a user with a held change keep the scheduled time of its next sync; the first sync after the decision removes this time', async () => {
     const { guardStore } = store.outbox;
     const sync = async () => {
       await store.outbox.mark([USER], 'edit');
@@ -171,7 +171,7 @@ describe('links and pending memberships', () => {
     await expect(alarm()).resolves.toBeNull();
   });
 
-  it("the end of a sync with `dropGrants` deletes the user's pending additions to groups and keeps the pending removals", async () => {
+  it('the end of a sync with `dropGrants` deletes the pending additions of the user to groups and keeps the pending removals', async () => {
     await store.putGroup(idOf('old'), 'Old', [add(ADA)]);
     await store.settleAll();
     await store.members(idOf('old'), drop(ADA));
@@ -183,7 +183,7 @@ describe('links and pending memberships', () => {
     await expect(store.outbox.pendingMembers(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
   });
 
-  it('a user counts as ready once synced, and as not ready with a newer change, out of scope, or with a dead letter', async () => {
+  it('readiness() returns ready for a synced user, and not ready for one with a newer change, out of scope or with a dead letter', async () => {
     const ready = async () => (await store.outbox.readiness([ADA]))[0];
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
     await store.outbox.mark([USER], 'edit');
@@ -240,7 +240,7 @@ describe('two targets of one connection', () => {
   });
   afterEach(() => store.close());
 
-  it('each target gets every change, and pending work at one target leaves the other target clean', async () => {
+  it('each target gets every change, and a sync at one target leaves marks and pending members of the other target', async () => {
     const second = store.state.outboxes.get('second');
     await store.putUser(ADA, { userName: 'ada' });
     await store.putGroup(G, 'Sales', [add(ADA)]);
@@ -284,7 +284,7 @@ describe('the request budget', () => {
       burst: 3,
     });
 
-  it('of requests to a rate-limited target, the requests of the burst run at once, and each further request waits one interval longer', async () => {
+  it('the request budget of a target lets a burst of three requests run at once, and each further one an interval later', async () => {
     const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(
       ([tag, wait]) => [tag, Number(wait)] as const,
     );
@@ -294,7 +294,7 @@ describe('the request budget', () => {
     expect(waits[4]?.[1]).toBeGreaterThan(1900);
   });
 
-  it('while the request budget is paused after a 429, take grants no request, and an abort ends the wait', async () => {
+  it('while the request budget is paused after a 429 no request is granted, and an abort signal ends the wait', async () => {
     const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 1, burst: 3 };
     const budget = createBudget({ redis: store.redis, scripts: store.scripts, clock: systemClock }, options);
     await budget.pause(60, { status: 429, asked: true });
@@ -312,7 +312,7 @@ describe('the request budget', () => {
 });
 
 describe('Redis keys that remain in the end', () => {
-  it('every Redis key starts with the base and is in the table of keys.ts; after all deletions only seven bookkeeping keys remain', async () => {
+  it('every Redis key has the base prefix and is in the table of keys.ts; after all deletions only seven bookkeeping keys remain', async () => {
     const store = await openStore({ rulesReadGroups: true });
     try {
       await store.putUser(ADA, { userName: 'ada', externalId: 'a', emails: [{ value: 'a@x' }] });

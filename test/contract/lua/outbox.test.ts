@@ -34,7 +34,7 @@ describe('delivery of dirty marks to the queue', () => {
     );
   };
 
-  it('a mark is delivered once with a deliveryId, and the ack of its sync clears it', async () => {
+  it('a mark is delivered once with a deliveryId, and the ack of its sync clears the mark', async () => {
     const claims = await claim();
     expect(claims).toEqual([{ ref: USER, deliveryId: expect.stringMatching(/^\d+$/), priority: 'new' }]);
     await expect(claim()).resolves.toEqual([]);
@@ -48,7 +48,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('a mark that changed during the sync is kept and delivered again at once', async () => {
+  it('when a user changes during its sync, the ack keeps the mark, and the mark is delivered again at once', async () => {
     await claim();
     const work = await store.begun(USER);
     await edit('two');
@@ -61,7 +61,7 @@ describe('delivery of dirty marks to the queue', () => {
     ]);
   });
 
-  it('the lag of a mark counts from the oldest unapplied change', async () => {
+  it('the lag that the ack of a sync returns counts from the oldest unapplied change', async () => {
     await claim();
     // A mark is `generation since request`.
     const mark = await store.redis.hget(store.keys.key('marks', 'main'), USER);
@@ -83,7 +83,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
 
-  it('a deactivation gets a job ahead of the waiting job of the same user, and this job then finds no mark', async () => {
+  it('a deactivation is delivered ahead of the waiting job of the same user, and that job then finds no mark', async () => {
     await claim();
     await leave();
     await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'deactivation' }]);
@@ -94,7 +94,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('a change of lower priority for a user with a waiting deactivation adds no second job', async () => {
+  it('a change of lower priority after a delivered deactivation of the same user adds no second job', async () => {
     await leave();
     await expect(claim()).resolves.toMatchObject([{ priority: 'deactivation' }]);
     await edit('two');
@@ -102,7 +102,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('of two workers that begin the same ref one gets the lease and the other busy; after the ack the ref is clean', async () => {
+  it('of two workers that begin a sync of one user, one gets the lease and the other `busy`; after the ack begin returns `clean`', async () => {
     await claim();
     const second = store.rival.outboxes.get('main');
     const begins = await Promise.all([store.outbox.begin(USER, 'edit'), second?.begin(USER, 'edit')]);
@@ -124,14 +124,14 @@ describe('delivery of dirty marks to the queue', () => {
     expect(new Set(refs).size).toBe(61);
   });
 
-  it('a job that was lost in the queue is delivered again with the same deliveryId', async () => {
+  it('a job that was lost in the queue is delivered once more, with the same deliveryId', async () => {
     const [first] = await claim();
     await store.redis.zadd(store.keys.key('inflight', 'main'), 1, USER);
     await expect(claim()).resolves.toEqual([first]);
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('the mark of a crashed worker is delivered with a new deliveryId and its priority', async () => {
+  it('after a worker crashed, the mark is delivered with a new deliveryId and the former priority', async () => {
     await leave();
     const [first] = await claim();
     await store.begun(USER, 'deactivation');
@@ -142,7 +142,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.begin(USER, 'deactivation')).resolves.toMatchObject({ kind: 'begun' });
   });
 
-  it('a ref that changed before its worker crashed is delivered once, with its priority', async () => {
+  it('a user who changes before the worker of its deactivation crashes is delivered once, with the priority of the deactivation', async () => {
     await leave();
     await claim();
     await store.begun(USER, 'deactivation');
@@ -184,7 +184,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('a delayed mark becomes due after its delay, or at once after a change', async () => {
+  it('a mark that a sync has delayed is not delivered, but is due at once after a change of the user', async () => {
     await claim();
     await store.outbox.ack(await store.begun(USER), { attempts: 1 }, { kind: 'later', afterMs: 60_000 });
     await expect(claim()).resolves.toEqual([]);
@@ -194,7 +194,7 @@ describe('delivery of dirty marks to the queue', () => {
   });
 
   it.each(['edit', 'reconcile'] as const)(
-    'a waiting deactivation does not delay a change of priority %s',
+    'a deactivation that waits for its next attempt is due at once when a mark of priority %s is added',
     async (priority) => {
       await leave();
       await claim();
@@ -205,7 +205,7 @@ describe('delivery of dirty marks to the queue', () => {
   );
 
   it.each(['edit', 'deactivation'] as const)(
-    "the mark of a user whose group is written during the user's sync is delivered again at once (priority %s)",
+    "when a group is written during the sync of a member, the member's mark is kept and delivered again at once (priority %s)",
     async (priority) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
@@ -220,7 +220,7 @@ describe('delivery of dirty marks to the queue', () => {
   );
 
   it.each(['edit', 'deactivation'] as const)(
-    'a waiting user becomes due when its group is written (priority %s)',
+    'a user whose sync was delayed becomes due when a group of the user is written (priority %s)',
     async (priority) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
@@ -231,7 +231,7 @@ describe('delivery of dirty marks to the queue', () => {
     },
   );
 
-  it('a sync that adds a member to a group does not mark the user who had no mark', async () => {
+  it('a sync that adds a synced user to a group leaves the user without a mark', async () => {
     await store.settleAll();
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);
@@ -247,7 +247,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toEqual({ kind: 'changed' });
   });
 
-  it('a group cannot add a user before a removal from another group → the group is marked once this removal is applied', async () => {
+  it('a group that waits for the removal of a user from another group is marked once this removal is applied', async () => {
     await store.putGroup(G, 'Old', [add(ADA)]);
     await store.settleAll();
     await store.putGroup(idOf('new'), 'New', [add(ADA)]);
@@ -262,7 +262,7 @@ describe('delivery of dirty marks to the queue', () => {
     expect([...(await store.marks()).keys()].sort()).toEqual([GROUP, `Group:${idOf('new')}`].sort());
   });
 
-  it('when a user is removed from three groups, a fourth group that waits to add the user is marked after the last removal only', async () => {
+  it('a group that waits for the removal of a user from three other groups is marked only after the last of these removals', async () => {
     const groups = ['first', 'second', 'third'].map(idOf);
     for (const id of groups) await store.putGroup(id, id, [add(ADA)]);
     await store.settleAll();
@@ -281,7 +281,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.readiness([ADA])).resolves.toMatchObject([{ ready: true }]);
   });
 
-  it('deactivations are delivered even when the queue is full; others follow by priority and age', async () => {
+  it('while the queue is full only deactivations are delivered; with room again other marks follow by priority and age', async () => {
     await edit('zero');
     const put = (name: string, priority: 'edit' | 'new' | 'deactivation') =>
       store.putUser(idOf(name), { userName: name }, priority);

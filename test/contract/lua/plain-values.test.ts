@@ -31,7 +31,7 @@ it.each([
     { op: 'replace', value: { active: false, title: '%1 $& \n' } },
     { active: false, title: '%1 $& \n' },
   ],
-])('replacing the plain value %j stores the change and one new version', async (operation, change) => {
+])('the PATCH operation %j on a plain value stores the change as one new version', async (operation, change) => {
   await store.putUser(ADA, ada);
   const text = JSON.stringify({ ...ada, ...change });
   const groups: unknown[] = [];
@@ -45,7 +45,7 @@ it.each([
   expect(JSON.stringify(await stored())).toBe(text);
 });
 
-it('replacing `active` by false gives the mark the highest priority, and a later replacement of another value keeps it', async () => {
+it('replacing `active` by false gives the mark the highest priority, and replacing `title` afterwards keeps this priority', async () => {
   await store.putUser(ADA, ada);
   await store.settleAll();
   await replace({ op: 'replace', path: 'title', value: 'B' });
@@ -61,7 +61,7 @@ it('replacing with equal values, or of an unknown user, changes nothing', async 
   expect(same).toMatchObject({ kind: 'unchanged', version: 1, text: JSON.stringify(ada) });
 });
 
-it('each plain value of a user that is replaced emits an event, `active` as deactivate or activate, and the user is still found by userName', async () => {
+it('replacing a plain value emits a patch event, with activate or deactivate for `active`, and the user is still found by userName', async () => {
   await store.putUser(ADA, ada);
   await replace({ op: 'replace', path: 'active', value: false });
   await replace({ op: 'replace', path: 'title', value: 'B' });
@@ -99,7 +99,7 @@ it.each([
   ['an extension', { op: 'replace', path: `${ENTERPRISE}:department`, value: 'D' }],
   ['an attribute of an open extension', { op: 'replace', path: `${ATTRIBUTES}:title`, value: 'T' }],
 ])(
-  '%s in a PATCH is not stored by the Redis script for plain values, and is left to the parser',
+  'a PATCH with %s is not stored by the Redis script for plain values, and is left to the parser',
   (_what, operation) => {
     expect(replace(operation)).toBeUndefined();
   },

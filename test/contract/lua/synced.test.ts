@@ -30,7 +30,7 @@ describe('the set of synced resources', () => {
   });
   afterEach(() => store.close());
 
-  it('a resource without differences is added to the synced set by its sync, and by a scan', async () => {
+  it('a resource without differences is added to the synced set by its sync, and again by a scan', async () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
     await expect(synced('Group')).resolves.toEqual([G]);
     await reader(store.state).readAllAnew();
@@ -39,7 +39,7 @@ describe('the set of synced resources', () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
   });
 
-  it('a user whose change has lost its mark is returned by the next scan as `stale`', async () => {
+  it('a scan returns a changed user as `pending`, and as `stale` once its mark is lost', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await expect(synced('User')).resolves.toEqual([BOB]);
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} pending`] });
@@ -53,7 +53,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });
   });
 
-  it('a change stored by a process whose settings lack the target, and thus without a mark, is found by the next scan', async () => {
+  it('a change stored by a process without the target in its settings has no mark, and the next scan returns the user as `stale`', async () => {
     const elsewhere = stateOf(store, ['spare']);
     const change = {
       id: ADA,
@@ -72,7 +72,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });
 
-  it('`doctor --repair` finds the wrong ids in the synced set and removes them', async () => {
+  it('a repair of derived data removes the ids of changed and unknown users from the synced set', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await store.redis.sadd(store.keys.key('synced', 'main:User'), ADA, idOf('nobody'));
     await expect(store.state.proof.run({ repair: true, request: 'repair' })).resolves.toMatchObject([
@@ -81,7 +81,7 @@ describe('the set of synced resources', () => {
     await expect(synced('User')).resolves.toEqual([BOB]);
   });
 
-  it('a group with pending members is not in the synced set', async () => {
+  it('a group with pending members whose mark was lost is returned by a scan as `stale`', async () => {
     await store.members(G, add(ADA));
     await loseMarks();
     const groups: string[] = [];
@@ -90,7 +90,7 @@ describe('the set of synced resources', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('a group waits for the deactivation of a member → a scan returns the group as held while the deactivation is held or marked, otherwise as stale', async () => {
+  it('a group that waits for the deactivation of a member is returned by a scan as `held` while that is held or marked, and otherwise as `stale`', async () => {
     await store.members(G, drop(BOB));
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
     const work = await store.begun(`Group:${G}`);

@@ -31,7 +31,7 @@ const ref: Ref = `User:${idOf('ada')}`;
 const WHY = 'hr: 3 of 3 linked accounts belong to other people there';
 const holdElsewhere = () => elsewhere.hold(TENANT_HOLDER, WHY);
 
-it('another connection holds the target because of another tenant → this connection is on hold too, and its marks are delivered only after the hold', async () => {
+it('when one connection holds a target because of a doubted tenant, the other connection is on hold too until this hold ends', async () => {
   const { guardStore, whyUnrecognised } = store.outbox;
   await holdElsewhere();
   await expect(store.claimRefs()).resolves.toEqual([]);
@@ -43,7 +43,7 @@ it('another connection holds the target because of another tenant → this conne
   await expect(store.claimRefs()).resolves.toEqual([ref]);
 });
 
-it("an operator's hold of one connection stops no marks of another, and is in force again after a hold because of another tenant", async () => {
+it("an operator's hold at one connection does not stop the marks of another, and outlasts a hold because of a doubted tenant", async () => {
   await elsewhere.hold('olga', 'audit');
   await expect(store.claimRefs()).resolves.toEqual([ref]);
   const { guardStore } = store.outbox;
@@ -55,14 +55,14 @@ it("an operator's hold of one connection stops no marks of another, and is in fo
   await expect(elsewhere.onHold()).resolves.toMatchObject({ by: 'olga' });
 });
 
-it('a running sync of another connection loses its lease before its next write', async () => {
+it('when one connection holds a target because of a doubted tenant, the next save of a running sync of another connection fails', async () => {
   await store.claimRefs();
   const work = await store.begun(ref);
   await holdElsewhere();
   await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
 });
 
-it('a mark that was delivered before the hold is not synced, and is due again', async () => {
+it('a mark delivered before a hold because of a doubted tenant is not synced during the hold, and is delivered again afterwards', async () => {
   await store.claimRefs();
   await holdElsewhere();
   // Without a client every call would fail.

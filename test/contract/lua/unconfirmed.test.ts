@@ -36,7 +36,7 @@ async function removeUnseen(): Promise<void> {
   await store.outbox.ack(work, work.link, { kind: 'synced' });
 }
 
-it("a removal that the platform's answer does not show is unconfirmed and not pending, until a read shows the group without the member and the group was not synced since that read", async () => {
+it("a removal that the platform's answer does not show is unconfirmed until a read, made since the last sync of the group, lacks the member", async () => {
   await removeUnseen();
   expect(await unconfirmed()).toEqual([ADA]);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([]);
@@ -64,7 +64,7 @@ it("after an addition that the platform's answer does not show, the group's stor
   expect(await unconfirmed()).toEqual([]);
 });
 
-it('when the source adds a member again after an unconfirmed removal, the addition is pending, and a later read of the group keeps it pending', async () => {
+it('when the source adds a member again after an unconfirmed removal, the addition is pending, also after a later read of the group', async () => {
   await removeUnseen();
   await store.members(G, add(ADA));
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '+']]);
@@ -88,7 +88,7 @@ async function removeSought(link: Link): Promise<number> {
   return store.outbox.ackMembers(work, '-', [ADA], 'sought');
 }
 
-it('a removal of a user whose account is not found yet becomes unconfirmed, and pending again once the user is linked', async () => {
+it('the removal of a member whose account is not found yet is unconfirmed, and becomes pending once the user is linked', async () => {
   expect(await removeSought({ mayExist: {} })).toBe(1);
   expect(await unconfirmed()).toEqual([ADA]);
   await store.outbox.mark([`User:${ADA}`], 'edit');
@@ -97,12 +97,12 @@ it('a removal of a user whose account is not found yet becomes unconfirmed, and 
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
 });
 
-it('a removal of a user whose account is found just before the removal becomes unconfirmed stays pending', async () => {
+it('the removal of a member whose account was found in the meantime stays pending', async () => {
   expect(await removeSought({ id: 'p-new' })).toBe(0);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
 });
 
-it('a removal of a user who is marked, so that the next sync may find the account, stays pending', async () => {
+it('the removal of a member who has a mark, so that a sync may find the account, stays pending', async () => {
   await store.outbox.mark([`User:${ADA}`], 'edit');
   expect(await removeSought({ mayExist: {} })).toBe(0);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);

@@ -20,26 +20,26 @@ afterEach(() => store.close());
 const setLink = (ref: string, text: string) => store.redis.hset(store.keys.key('links', 'main'), ref, text);
 const signs = async () => Object.fromEntries(await store.outbox.pendingMembers(G));
 
-it('in a group that the bridge created, a removal cancels an addition that was never sent, and makes the removal of a written member pending', async () => {
+it('in a group that the bridge created, removing a member whose addition was never sent leaves nothing pending for this member', async () => {
   await setLink(`Group:${G}`, CREATED);
   await store.members(G, drop(ADA, BOB));
   expect(await signs()).toEqual({ [ADA]: '-' });
 });
 
-it('in an adopted group a removal replaces an addition that was never sent, because the group may have had the member before', async () => {
+it('in an adopted group, removing a member whose addition was never sent makes the removal pending, because the group may have had the member', async () => {
   await setLink(`Group:${G}`, '{"id":"p1","o":"a"}');
   await store.members(G, drop(BOB));
   expect(await signs()).toEqual({ [BOB]: '-' });
 });
 
-it('a removal replaces a pending addition that a sync is about to send', async () => {
+it('removing a member whose addition a sync is about to send makes the removal pending', async () => {
   await setLink(`Group:${G}`, CREATED);
   await store.outbox.sendAdditions(await store.begun(`Group:${G}`), [{ user: BOB }]);
   await store.members(G, drop(BOB));
   expect(await signs()).toEqual({ [BOB]: '-' });
 });
 
-it("when a removal cancels an addition that was never sent, the group's stored time of change is deleted, so that a reconcile reads the group", async () => {
+it('when a removal cancels an addition that was never sent, the stored time of change of the group is deleted, so that a reconcile reads it', async () => {
   await setLink(`Group:${G}`, CREATED);
   const seen = store.keys.key('groupsSeen', 'main');
   await store.redis.hset(seen, `Group:${G}`, '2026-11-26T10:00:00Z');
@@ -48,7 +48,7 @@ it("when a removal cancels an addition that was never sent, the group's stored t
 });
 
 it.each(['{"id":"p1","o"', 'null', '1', '"a"'])(
-  'with the damaged link %s of the group, the removal of a member is stored with its pending sign',
+  'with a damaged link %s of the group, the removal of a member is stored and is pending',
   async (text) => {
     await setLink(`Group:${G}`, text);
     await store.members(G, drop(ADA));

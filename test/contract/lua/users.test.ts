@@ -86,7 +86,7 @@ describe('users in the directory', () => {
     expect((await store.marks()).size).toBe(1);
   });
 
-  it('a write with an old version, a taken name or an unknown id leaves record, version and generation unchanged', async () => {
+  it('a write with an old version, a taken name or an unknown id leaves the record and the marks unchanged', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const before = [await store.state.directory.get('User', ADA), await store.marks()];
@@ -122,7 +122,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([ADA]);
   });
 
-  it('a lookup by a shared e-mail address finds both users, and only the remaining one after a deletion', async () => {
+  it('a lookup by an e-mail address finds every user with this address, and no user who lost it or was deleted', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const lookup = () => store.state.directory.lookup('User', 'emails.value', 'SHARED@x.com');
@@ -133,7 +133,7 @@ describe('users in the directory', () => {
     await expect(lookup()).resolves.toEqual([]);
   });
 
-  it('deleting a user removes its index entries, leaves a tombstone, and marks it with the highest priority', async () => {
+  it('deleting a user removes its index entries, leaves a tombstone, and marks the user with the highest priority', async () => {
     await store.putUser(ADA, ada);
     await store.settleAll();
     await expect(store.remove('User', ADA)).resolves.toEqual({ kind: 'removed' });
@@ -158,7 +158,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.count('User')).resolves.toBe(1);
   });
 
-  it('deleting a user removes it from its groups in both directions and marks each group', async () => {
+  it('deleting a user removes it from the members of each of its groups and marks these groups', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const groups = ['g1', 'g2', 'g3'].map(idOf);
@@ -190,7 +190,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.page('User', 9, 2)).resolves.toEqual({ total: 3, records: [] });
   });
 
-  it('a scan of several portions returns every user once in order', async () => {
+  it('a scan of 450 users in several portions returns every user once', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => idOf(`u${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     const seen: string[] = [];
@@ -220,7 +220,7 @@ describe('two clients that write users at the same time', () => {
     await expect(store.state.directory.count('User')).resolves.toBe(20);
   });
 
-  it('of two writes with the same expected version one replies stale, and of two such deletions one missing', async () => {
+  it('of two concurrent writes with one expected version one replies stale, and of two concurrent deletions one replies missing', async () => {
     await store.putUser(ADA, ada);
     const change = {
       id: ADA,
@@ -257,25 +257,25 @@ describe('users whose attributes depend on groups', () => {
 
   const marked = async (): Promise<string[]> => [...(await store.marks()).keys()].sort();
 
-  it('when the members of a group are replaced, only the group and the users who joined or left it are marked', async () => {
+  it('if mapping rules read groups, replacing the members of a group marks only the group and the users who joined or left it', async () => {
     await store.members(idOf('g'), { kind: 'replace', values: [BOB] });
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`, `User:${BOB}`]);
   });
 
-  it('users are marked when their group is renamed', async () => {
+  it('if mapping rules read groups, renaming a group marks its members', async () => {
     await store.putGroup(idOf('g'), 'Renamed');
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`]);
     const work = await store.begun(`User:${ADA}`);
     expect(work.groups).toEqual([{ id: idOf('g'), displayName: 'Renamed' }]);
   });
 
-  it('users are marked when their group is deleted', async () => {
+  it('if mapping rules read groups, deleting a group marks its members', async () => {
     await store.remove('Group', idOf('g'));
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`]);
     expect((await store.begun(`User:${ADA}`)).groups).toEqual([]);
   });
 
-  it('members are not marked when their group is written without change', async () => {
+  it('if mapping rules read groups, writing a group without change marks no member', async () => {
     await store.putGroup(idOf('g'), 'G', [add(ADA)]);
     expect(await marked()).toEqual([]);
   });
