@@ -100,7 +100,7 @@ const finding = async (channel: string): Promise<{ level: string; message: strin
   return body.find(({ area }: { area: string }) => area === `notices ${channel}`);
 };
 
-test('a channel gets its message within seconds while receivers of other channels redirect, hang, send endless data or answer 410', async () => {
+test('a receiver gets the notice of its channel within seconds while receivers of other channels redirect, hang, send endless answers or answer 410', async () => {
   await eventually('told', () => good.posts.length > 0, 8000);
   await eventually('the silent receiver was asked', () => asked > 0);
   // The receiver got the message of its own channel only, and not the redirected message of another channel.
@@ -111,7 +111,7 @@ test('a channel gets its message within seconds while receivers of other channel
   expect(status).toBe(200);
 }, 60_000);
 
-test('a message to Slack has a text, blocks and no signature', async () => {
+test('a notice to Slack has a text and blocks with a link to the page, and no signature', async () => {
   const [post] = await eventually('told', () => slack.posts.length > 0 && slack.posts);
   const { text, blocks } = JSON.parse(post?.text ?? '');
   expect(text).toBe('scim-bridge: default → main: all writes are stopped');
@@ -120,25 +120,25 @@ test('a message to Slack has a text, blocks and no signature', async () => {
   expect(post?.headers).not.toHaveProperty('webhook-signature');
 }, 60_000);
 
-test('a message to Teams is an adaptive card', async () => {
+test('a notice to Teams is an adaptive card with a link to the page', async () => {
   const [post] = await eventually('told', () => teams.posts.length > 0 && teams.posts);
   const { attachments } = JSON.parse(post?.text ?? '');
   expect(attachments[0].content.body.at(-1).text).toContain(`[Open](${PAGE_URL}/admin/#/exceptions)`);
 }, 60_000);
 
-test('no notice names the operator of an order or the reason given', () => {
+test('no notice contains the operator or the note of the order that it reports', () => {
   const texts = [good, slack, teams].flatMap(({ posts }) => posts.map(({ text }) => text)).join();
   expect(texts).not.toMatch(/grace|secret reason/);
 });
 
-test('only 64 kB of a 9 MB answer are read, and the status of the answer decides whether the message counts as delivered', async () => {
+test('a notice answered with 200 and a 9 MB body counts as delivered, and the body is not read to its end', async () => {
   await eventually('delivered', async () => (await finding('flooding'))?.level === 'ok' && flooded > 0);
   expect(await finding('flooding')).toMatchObject({ message: expect.stringContaining('last delivered') });
   // The buffers of both sockets accept more bytes than the receiver reads.
   expect(flooded).toBeLessThan(BIG_BYTES);
 }, 60_000);
 
-test('a message answered with 2xx counts as delivered, even when the body of the answer never ends', async () => {
+test('a notice answered with 2xx counts as delivered, even if the body of the answer never ends', async () => {
   await eventually('noted', async () =>
     /last delivered|no answer/.test((await finding('endless'))?.message ?? ''),
   );
@@ -146,7 +146,7 @@ test('a message answered with 2xx counts as delivered, even when the body of the
   expect(taken).toBe(1);
 }, 60_000);
 
-test('after the clock of a process is set back by years, a pending message is still sent', async () => {
+test('after the clock of a process was set back by years, a pending notice is still sent', async () => {
   const { redis, reach } = openDesiredStates(rig.bridge.config);
   await reach();
   const at = Date.now();
@@ -160,7 +160,7 @@ test('after the clock of a process is set back by years, a pending message is st
   expect(noticesOf(later)[0]).toMatchObject({ id: 'msg_1' });
 }, 60_000);
 
-test('after 410 no further message is sent, until an operator tests the channel with success', async () => {
+test('after an answer 410 no notice is sent to the receiver until an operator tests the channel with success', async () => {
   await eventually('told', () => gone.posts.length > 0);
   expect(await eventually('noted', async () => finding('gone'))).toMatchObject({
     level: 'error',
@@ -177,7 +177,7 @@ test('after 410 no further message is sent, until an operator tests the channel 
   expect(noticesOf(gone).map(({ answered }) => answered)).toEqual([410, 202, 202]);
 }, 60_000);
 
-test('a redirect is not followed, and the message is dropped after three attempts', async () => {
+test('a notice that is answered with a redirect is dropped after three attempts, and the redirect is not followed', async () => {
   await eventually('three attempts', () => redirecting.posts.length === 3, 60_000);
   await eventually('noted', async () =>
     (await finding('redirecting'))?.message.includes('redirects are not followed'),
@@ -189,7 +189,7 @@ test('a redirect is not followed, and the message is dropped after three attempt
   expect(metrics.sum('bridge_notices_total', { channel: 'good', result: 'delivered' })).toBe(1);
 }, 90_000);
 
-test('a receiver that does not answer is a failure after ten seconds', async () => {
+test('a notice to a receiver that does not answer fails with `no answer`, and each failing channel has one line in the log', async () => {
   await eventually('noted', async () => (await finding('silent'))?.message.includes('no answer'), 30_000);
   const lines = rig.bridge.logs.filter((line) => line.includes('a notice cannot be delivered'));
   // One line for each failing channel, however often it fails.

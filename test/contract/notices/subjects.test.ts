@@ -68,7 +68,7 @@ test('a notice about an expired token has the time of the expiry', async () => {
   });
 }, 60_000);
 
-test('while the platform answers 500, one notice names the target and the status and another one the failed reconcile, and after the recovery the problem is sent as resolved', async () => {
+test('while the platform answers 500, one notice reports the failing calls and one the failed reconcile; after the recovery each is sent as resolved', async () => {
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
   // The calls of the reconcile fail too, so the breaker opens earlier than by the attempts to create one user.

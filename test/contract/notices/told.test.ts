@@ -64,7 +64,7 @@ const createToken = async (rig: AdminRig, name: string, days: number): Promise<v
   expect(status).toBe(201);
 };
 
-test('one message reports held changes with a link and without names, and another their rejection as resolved', async ({
+test('one notice reports held changes with a link and without names, and a later one reports them as resolved after their rejection', async ({
   rig,
   receiver,
 }) => {
@@ -112,7 +112,7 @@ test('one message reports held changes with a link and without names, and anothe
 }, 60_000);
 
 testWithReceiverAway(
-  'a receiver that was away gets the pending message once when it is back, with the id of the first attempt',
+  'a receiver that was away gets the pending notice once when it is back, with the id of the first attempt',
   async ({ rig, receiver }) => {
     await leave(rig);
     await eventually('an attempt failed', () =>
@@ -149,7 +149,7 @@ testWithReceiverAway(
   120_000,
 );
 
-test('of two processes of the service only one sends the message about a held change', async ({
+test('of two processes of the service only one sends the notice about held changes', async ({
   rig,
   receiver,
 }) => {
@@ -165,7 +165,7 @@ test('of two processes of the service only one sends the message about a held ch
 }, 60_000);
 
 testWithoutChannels(
-  'without notice channels no message is sent and no Redis key is stored',
+  'without notice channels no notice is sent and no Redis key of notices is stored',
   async ({ rig }) => {
     expect((await rig.operator.post('/notices/test')).body).toEqual([]);
     const findings = (await rig.operator.get('/doctor')).body as { area: string }[];
@@ -184,7 +184,7 @@ testWithoutChannels(
 );
 
 testOfTwo(
-  'the test of a channel shows the answer of the receiver and leaves an audit entry',
+  'POST /notices/test sends a test notice, returns the status that the receiver answered, and is in the audit log',
   async ({ rig, receiver }) => {
     const { body } = await rig.operator.post('/notices/test', { channel: 'hook', by: 'grace' });
     expect(body).toEqual([{ channel: 'hook', delivered: true, status: 202, problem: null }]);

@@ -41,7 +41,7 @@ async function age(id: string, ms: number): Promise<void> {
 const ids = async () =>
   (await fleet.read()).processes.map(({ id, silent }) => (silent ? `${id} silent` : id));
 
-test('a process is listed with its facts from its first heartbeat until it leaves', async () => {
+test('a process is listed with role, host and version from its first heartbeat until it leaves', async () => {
   await fleet.beat('w1', facts('worker'));
   const { processes, now, lastBeats } = await fleet.read();
   expect(processes).toEqual([
@@ -79,7 +79,7 @@ test('a process whose heartbeats stop is listed as silent, and later removed', a
   expect(await store.redis.hkeys(keys.key('processes'))).toEqual(['a1']);
 });
 
-test('a new process replaces the killed one of the same host, port and role, and processes of other hosts stay listed as silent', async () => {
+test('a new process replaces the silent one of the same host, port and role in the list; a silent process of another host stays', async () => {
   await fleet.beat('old', facts('worker'));
   await fleet.beat('elsewhere', facts('worker', { host: 'another' }));
   await fleet.beat('twin', facts('worker'));
@@ -93,7 +93,7 @@ test('a new process replaces the killed one of the same host, port and role, and
   expect((await ids()).sort()).toEqual(['elsewhere silent', 'new', 'twin']);
 });
 
-test('versionsDifferSince is the start of the second of two running versions, and null after one of them has ended', async () => {
+test('versionsDifferSince is the time at which a second running version appeared, and null after a process of one version has left', async () => {
   const since = async () => (await fleet.read()).versionsDifferSince;
   await fleet.beat('a1', facts('api'));
   expect(await since()).toBeNull();
@@ -108,7 +108,7 @@ test('versionsDifferSince is the start of the second of two running versions, an
   expect(await since()).toBeNull();
 });
 
-test('at most 200 processes are stored, and the heartbeat of a stored one still counts', async () => {
+test('at most 200 processes are stored, and heartbeats of a stored process are still accepted when the list is full', async () => {
   for (let index = 0; index < 203; index++) await fleet.beat(`p${index}`, facts('api', { port: index }));
   expect((await fleet.read()).processes).toHaveLength(200);
   await age('p0', SILENT_MS + 1000);

@@ -26,7 +26,7 @@ const last = async (range: '1h' | '1d' | '30d' = '1h') => {
   return Object.fromEntries(Object.entries(series).map(([name, values]) => [name, values.at(-1)]));
 };
 
-test('after concurrent writers, the current history slot of every range has the sum of the calls and the greatest lag', async () => {
+test('after concurrent writes, the current history slot of each range has the sum of the calls and the greatest lag', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       history.note([
@@ -51,7 +51,7 @@ test('the history has separate values for each target and each connection, also 
   expect((await history.read('connection', 'none', '1h')).series.pushes).toEqual([null, null, null]);
 });
 
-test('a history slot that is stored in place of an expired one contains nothing of the expired one', async () => {
+test('a history slot that is written in place of an expired one contains no value of the expired slot', async () => {
   await history.note([{ kind: 'target', name: 'main', values: { calls: 9, lagMs: 9 } }]);
   const key = keyOf('1h:target.main');
   const [[place = '', text = ''] = []] = Object.entries(await store.redis.hgetall(key));
@@ -62,7 +62,7 @@ test('a history slot that is stored in place of an expired one contains nothing 
   expect(await last()).toMatchObject({ calls: 1, lagMs: null });
 });
 
-test('over time a range of the history keeps at most its number of slots in Redis, and expires after its newest slot is out of range', async () => {
+test('a range of the history never has more keys in Redis than its slots, and expires once its newest slot is out of range', async () => {
   history = createHistoryStore(store, { prefix: store.prefix, spans: { ...LONG, '1h': TINY } });
   const key = keyOf('1h:target.main');
   const seen = new Set<string>();
@@ -87,7 +87,7 @@ test('a history range with the largest number in each slot takes at most 100 kB 
   expect(await store.redis.memory('USAGE', key, 'SAMPLES', 0)).toBeLessThan(100_000);
 });
 
-test('of several processes only one at a time reads the backlog, lag and other levels for the history', async () => {
+test('of five concurrent writers of the history only one is told to record levels such as backlog and lag', async () => {
   const asked = await Promise.all(Array.from({ length: 5 }, () => history.note([])));
   expect(asked.filter(Boolean)).toHaveLength(1);
 });

@@ -38,9 +38,9 @@ describe('the hash chain of a log with 250 entries', () => {
   test.each([
     ['the oldest entry', 0, 1],
     ['the newest entry', 249, 'the end'],
-    ['an entry between', 120, 121],
+    ['an entry in the middle', 120, 121],
   ])(
-    'verification of a log from which an entry was deleted names the entry after the deleted one, or the end of the log: %s',
+    'when %s of a log is deleted, verification names the entry after it, or the end of the log',
     async (_name, place, expected) => {
       await store.redis.xdel(key('log'), ids[place] ?? '');
       expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);
@@ -52,7 +52,7 @@ describe('the hash chain of a log with 250 entries', () => {
     expect((await log.verify()).broken).toBe('the end');
   });
 
-  test('after the deletion of a log and its chain, verification reports a break at the end of the log, and after one more entry a break at this entry', async () => {
+  test('after a log and its hash chain were deleted, verification reports a break at the end, and after a new entry at this entry', async () => {
     await store.redis.del(key('log'), key('logChain'), key('logPersonal'));
     expect(await log.verify()).toEqual({ entries: 0, forgotten: 0, broken: 'the end' });
     await log.append([entry(250)]);
@@ -94,7 +94,7 @@ describe('the hash chain of a log with 250 entries', () => {
     await writing;
   });
 
-  test('a dump of a log taken while entries are added passes verification after its restore', async () => {
+  test('a log that is dumped while entries are added passes verification after its restore', async () => {
     const full = createProvisioningLog(store, {
       target: 'main',
       limits: { maxEntries: 250, maxAgeMs: 60_000 },
@@ -182,7 +182,7 @@ describe('three logs read in one order', () => {
     expect(await read({ until: at })).toEqual(all.filter((each) => each.at <= at));
   });
 
-  test('audit entries of two connections are ordered by time, and verification finds a removed one', async () => {
+  test('audit entries of two connections are returned by time, and verification names the entry after a removed one', async () => {
     const acts = ['a', 'b'].map((connection) => ({
       connection,
       acts: createActs({ ...store, keys: createKeyspace(store.prefix, connection) }),

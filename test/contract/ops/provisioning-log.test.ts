@@ -80,7 +80,7 @@ describe('entries of the provisioning log', () => {
     expect(JSON.stringify(told)).not.toContain(bridge.sandbox.ready.fixtures.apiKeys.admin);
   });
 
-  it("log entries of members are found by the member's name", async () => {
+  it('a search of the log for a user finds the entry about the group to which the user was added', async () => {
     const id = await bridge.idp.createUser('bob@acme.example');
     await untilSynced();
     await bridge.idp.send('POST', '/Groups', { displayName: 'Sales', members: [{ value: id }] });
@@ -89,7 +89,7 @@ describe('entries of the provisioning log', () => {
     expect(told).toMatchObject([{ name: 'Sales', members: [id], status: 'success' }]);
   });
 
-  it("the log has one entry `Protected` for a changed protected user, and for a refused group an entry with the call and the platform's status and message", async () => {
+  it("the sync of a protected user is logged as skipped with the reason Protected, and of a refused group as failure with the platform's message", async () => {
     const boss = await bridge.idp.createUser('boss@acme.example');
     await untilSynced();
     await bridge.idp.patch(`/Users/${boss}`, { op: 'replace', path: 'displayName', value: 'The boss' });
@@ -118,13 +118,13 @@ describe('entries of the provisioning log', () => {
     ['NotAdopted', 'find the counterpart'],
     ['TakenByConnection', 'find the counterpart'],
     ['LastAdministrator', 'ask the guard'],
-  ])('the log record of a sync that ended with %s has "%s" as last step', async (reason, name) => {
+  ])('the log record of a sync that failed with %s has "%s" as its last step', async (reason, name) => {
     const [entry] = await entries();
     const ended = { ...entry, status: 'failure', reason } as LocatedEntry;
     expect(toProvisioningRecord(ended).provisioningSteps.at(-1)).toMatchObject({ name, status: 'failure' });
   });
 
-  it('when several attempts of a sync fail, the log has the first failure once, and the success with its attempt number', async () => {
+  it('when attempts of a sync fail, the log has one entry for the failures, and the success with its attempt number', async () => {
     await bridge.platform.control('PATCH', '/faults', { status5xx: 1 });
     const id = await bridge.idp.createUser('cyd@acme.example');
     await eventually('a retry is told', async () => (await entries({ refs: [`User:${id}`] })).length > 0);
@@ -160,7 +160,7 @@ describe('the stream of the provisioning log', () => {
     attempt: 1,
   });
 
-  it('the log keeps its newest entries up to a number and an age, and verification names the place where an entry was removed', async () => {
+  it('the log keeps its newest entries up to a number and an age, and verification finds an entry that was removed otherwise', async () => {
     const store = await openStore();
     try {
       const log = createProvisioningLog(store, {
@@ -189,7 +189,7 @@ describe('the stream of the provisioning log', () => {
     }
   });
 
-  it('the log entry about an adoption is stored only if the account is linked, and not when another user was linked to the account first', async () => {
+  it('the log entry about an adoption is stored together with the link, and not if the account was linked to another user first', async () => {
     const store = await openStore();
     try {
       const works: DueWork[] = [];

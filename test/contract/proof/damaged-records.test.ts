@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 test.each(DAMAGES)(
-  'a user with %s answers 500, is left out of lists, and is repaired by a PUT',
+  'a user whose record has %s answers 500 to GET and PATCH, is left out of lists, and is repaired by a PUT',
   async (_what, how) => {
     const { idp } = bridge;
     const path = `/Users/${ids.ada}`;
@@ -73,7 +73,7 @@ test.each(DAMAGES)(
   },
 );
 
-test('a sync of a user with a damaged record removes nothing at the platform', async () => {
+test('a damaged user record neither deactivates the account nor removes the user from a group', async () => {
   const { idp, platform } = bridge;
   await damage('users', ids.bob, (stored) => stored.slice(0, -3));
   // The membership marks the group, and also bob when the group has been written.

@@ -98,7 +98,7 @@ async function damage(store: Store, seed: number): Promise<void> {
 const unrepaired = (findings: Finding[]): Finding[] =>
   findings.filter(({ count, repaired }) => repaired < count);
 
-test('after any derived data was lost or damaged, one repair restores all of it', async () => {
+test('after any derived data was lost or damaged, one repair makes it equal to that of an undamaged store', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), async (story, accident) => {
       const [twin, store] = await Promise.all([openStore(), openStore()]);
@@ -118,7 +118,7 @@ test('after any derived data was lost or damaged, one repair restores all of it'
   );
 });
 
-test('a repair that runs during pushes and syncs finds no fault, and so does a proof after them', async () => {
+test('a repair during pushes and syncs finds no fault, and a proof after them finds none either', async () => {
   const store = await openStore();
   try {
     await push(store, 1);
@@ -135,7 +135,7 @@ test('a repair that runs during pushes and syncs finds no fault, and so does a p
   }
 });
 
-test("`doctor --repair` reports a damaged user record and a link without its group as left for an operator, and keeps the group's members", async () => {
+test('`doctor --repair` leaves a damaged user record and a link without its group to an operator, and keeps the user in the group', async () => {
   const store = await openStore();
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -156,7 +156,7 @@ test("`doctor --repair` reports a damaged user record and a link without its gro
   }
 });
 
-test('a lost link is restored from its reverse link, and all its memberships become pending', async () => {
+test('a repair restores the lost link of a user from its reverse link and makes the memberships of the user pending', async () => {
   const store = await openStore();
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -176,7 +176,7 @@ test('a lost link is restored from its reverse link, and all its memberships bec
   }
 });
 
-test('a group that waits to add a user is marked when the repair ends a removal that contradicts the membership', async () => {
+test('when a repair ends a pending removal that contradicts the membership, a group that waits for this removal is marked', async () => {
   const store = await openStore();
   try {
     const CREW = idOf('crew');
@@ -199,7 +199,7 @@ test('a group that waits to add a user is marked when the repair ends a removal 
   }
 });
 
-test('the repair restores a lost member set from `groupsOf`, but no single missing member of a present set', async () => {
+test('a repair restores a lost member set from `groupsOf`, but adds no single missing member to a present set', async () => {
   const store = await openStore();
   try {
     const BOB = idOf('bob');
@@ -219,7 +219,7 @@ test('the repair restores a lost member set from `groupsOf`, but no single missi
   }
 });
 
-test('a wrong memberCount of a group is found and repaired while pushes change the group', async () => {
+test('a wrong `memberCount` (memberships of all groups) is found and repaired while pushes change groups', async () => {
   const store = await openStore();
   try {
     await push(store, 1);
@@ -243,7 +243,7 @@ test('a wrong memberCount of a group is found and repaired while pushes change t
   }
 });
 
-test('a repair that was killed while restoring a member set is completed by the next repair', async () => {
+test('a repair that was killed while it restored a member set is completed by the next repair', async () => {
   const store = await openStore();
   try {
     const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));
@@ -267,7 +267,7 @@ test('a repair that was killed while restoring a member set is completed by the 
   }
 });
 
-test('a proof counts a pending membership, which two key families store, once for each target', async () => {
+test('a proof counts a surplus pending membership once for each target, although two key families store it', async () => {
   const store = await openStore({ targets: ['main', 'other'] });
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -290,7 +290,7 @@ test('a proof counts a pending membership, which two key families store, once fo
   }
 });
 
-test('all memberships of a large group with a lost link are written again, even if the first repair was killed', async () => {
+test('a repair of the lost link of a large group makes all its memberships pending, also if an earlier repair was killed', async () => {
   const store = await openStore();
   try {
     const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));

@@ -302,7 +302,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'after random changes the platform equals the source once every destructive write, which the guard holds, is approved',
+    'after random changes the platform equals the source when the guard holds every destructive write and each is approved',
     async () => {
       const none = { count: 0, percent: 0 };
       const strict = {
@@ -318,7 +318,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'after random changes the platform equals the source when the guard allows one destructive write of each kind and the held ones are approved',
+    'after random changes the platform equals the source when the guard allows one destructive write of each kind and others are approved',
     async () => {
       const one = { count: 1, percent: 100 };
       const strict = { ...GENEROUS, deactivate: one, delete: one, removeMembers: one, clearAttributes: one };

@@ -20,7 +20,7 @@ describe('the guard while a sync runs', () => {
   const isActive = () => [...fixture.platform.users.values()].some(({ active }) => active);
 
   it.each(INTERRUPTIONS)(
-    'a deactivation interrupted by a call %s is counted once by the guard, also if it needed an approval, and the account is deactivated',
+    'a deactivation with one call %s counts once for the guard, with or without an approval, and the account is deactivated',
     async (_words, outcome) => {
       // The first guard allows one deactivation; the second holds it until an approval.
       for (const deactivate of [

@@ -52,7 +52,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.active).toBe(true);
   });
 
-  it('a membership that is removed while it is being written is removed at the platform', async () => {
+  it('a membership that the source removes while it is being written is removed at the platform', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales');
@@ -66,7 +66,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('teams') ?? null).toBeNull();
   });
 
-  it('a user who waits for a removal from a group is synced when the source takes the removal back', async () => {
+  it('a user whose addition to one group waits for the removal from another is in both groups after the source takes the removal back', async () => {
     const { teams: _, ...attributes } = RULES.attributes;
     // Nothing of the user depends on groups, so no change of a group marks the user.
     await open({}, { ...RULES, attributes });
@@ -96,7 +96,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual([]);
   });
 
-  it('a create whose answer is lost does not make a second account', async () => {
+  it('a create whose answer is lost leads to exactly one account, active and with its attribute', async () => {
     await open();
     await user(ADA, 'ada', { title: 'Dr' });
     await first.start();
@@ -109,7 +109,7 @@ describe('changes while a sync runs', () => {
   });
 
   it.each(INTERRUPTIONS)(
-    'under the policy create-only, a new account gets its attribute and its membership although one of the calls is one %s',
+    'under the policy create-only, a new account gets its attribute and its membership despite one call %s',
     async (_words, outcome) => {
       // Each of the first eight calls of the sync is the interrupted one once.
       for (let calls = 0; calls < 8; calls++) {
@@ -140,7 +140,7 @@ describe('changes while a sync runs', () => {
     expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
   });
 
-  it("a new user with the userName of a leaver gets the account after the leaver's deactivation", async () => {
+  it('a new user who is synced during the deactivation of a leaver with the same userName gets the account, active and with the new attribute', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.drain();
@@ -155,7 +155,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('title')).toBe('new');
   });
 
-  it("a new user with the userName of a leaver gets an active account, and is not in the group from which the leaver's removal was pending", async () => {
+  it('a new user with the userName of a leaver gets the account, active and without the group whose removal of the leaver was pending', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -174,7 +174,7 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  it('a new group with the name of a deleted group exists at the platform with its member, though both are synced at the same time', async () => {
+  it('when a group is deleted and a new one with its name is synced at the same time, the new group has its member at the platform', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales');
@@ -189,7 +189,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['ada']);
   });
 
-  it('a displayName that moves from one group to another arrives at the platform, also if its new group is synced first', async () => {
+  it('a displayName that moves from one group to another arrives at the platform, also if the group that gets it is synced first', async () => {
     await open();
     await fixture.store.putGroup(G, 'Sales');
     await fixture.store.putGroup(H, 'Field');
@@ -206,7 +206,7 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a userName that moves from one user to another arrives at the platform, also if its new user is synced first', async () => {
+  it('a userName that moves from one user to another arrives at the platform, also if the user who gets it is synced first', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.drain();
@@ -237,7 +237,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['bob']);
   });
 
-  it('a refused group and a user that waits for it do not requeue each other forever', async () => {
+  it('a refused group and a user who waits for it cause fewer than 20 calls, and are applied once the platform accepts the group', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);

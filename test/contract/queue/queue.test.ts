@@ -163,7 +163,7 @@ describe('delivery of marks through BullMQ', () => {
     expect([calls, seen.length]).toEqual([2, 1]);
   });
 
-  it('a mark whose handler threw after taking the lease is delivered again', async () => {
+  it('a mark whose handler threw while it had the lease is delivered again', async () => {
     const seen: string[] = [];
     let calls = 0;
     startWorker(async (job, signal) => {
@@ -198,7 +198,7 @@ describe('delivery of marks through BullMQ', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('a deactivation is synced while hanging jobs fill all ordinary slots', async () => {
+  it('a deactivation is synced at once while hanging jobs of other priorities fill the queue', async () => {
     const ids = Array.from({ length: 12 }, (_, index) => idOf(`u${index}x`));
     for (const id of ids) await store.putUser(id, { userName: id });
     const seen: string[] = [];
@@ -219,7 +219,7 @@ describe('delivery of marks through BullMQ', () => {
     await eventually('equal', equal);
   });
 
-  it('two relays and two workers share the work and apply each change once', async () => {
+  it('with two relays and two workers each of 40 changes is applied once', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     startWorker(working(seen));
@@ -247,7 +247,7 @@ describe('delivery of marks through BullMQ', () => {
     expect([seen.length, aborted]).toEqual([1, false]);
   });
 
-  it('a sync that ends because Redis is away is not logged, any other error is', async () => {
+  it('an error of the sync handler because Redis is away is not logged, and another error of the handler is logged', async () => {
     const lines: string[] = [];
     logger = createLogger('info', { write: (line) => void lines.push(line) });
     const errors = [new Error('Connection is closed.'), new Error('a bug')];

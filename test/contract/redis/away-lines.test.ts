@@ -4,7 +4,7 @@ import { connectRedis } from '../../../src/directory/redis/connection.ts';
 import { createLogger } from '../../../src/support/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 
-test('Redis refuses the password and breaks the connection in turn → the log has no reason twice', async () => {
+test('when Redis alternately refuses the password and breaks the connection, each reason is logged only once', async () => {
   let connections = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const ready = () => askHealth(bridge, '/readyz');
 
-test('users and groups are created, changed and deleted on a cluster of three nodes', async () => {
+test('users and groups are created, changed and deleted at the platform when Redis is a cluster of three nodes', async () => {
   const { idp, platform } = bridge;
   const ids = await Promise.all(
     Array.from({ length: 10 }, (_, index) => idp.createUser(`c${index}@acme.example`)),
@@ -50,7 +50,7 @@ test('users and groups are created, changed and deleted on a cluster of three no
   expect((await ready()).status).toBe(200);
 });
 
-test('keys are spread over the nodes of a Redis Cluster, and those of one connection, target or queue are on one node', async () => {
+test('in a Redis Cluster the keys of one connection, target or queue are on one node, and all keys on more than one', async () => {
   const readKeys = () => Promise.all(cluster.nodes.map(({ client }) => client.keys('*')));
   await eventually('the history has begun', async () =>
     (await readKeys()).flat().some((key) => key.includes('{bridge.history}')),
@@ -75,7 +75,7 @@ test('keys are spread over the nodes of a Redis Cluster, and those of one connec
   for (const nodes of holders.values()) expect(nodes.size).toBe(1);
 });
 
-test('a WAIT that a cluster node redirects (MOVED) fails as an unavailable store, which the service answers with 503', async () => {
+test('a WAIT that a cluster node answers with MOVED is treated as an unavailable store', async () => {
   const redis = connectRedis({ url: '', cluster: cluster.addresses }, 'commands', silentLogger);
   await untilReady(redis, 5000);
   const confirm = createConfirmation({ redis, clock: systemClock });

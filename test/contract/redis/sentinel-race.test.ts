@@ -58,7 +58,7 @@ beforeAll(async () => void (server = await startRedisServer(['maxmemory-policy n
 afterAll(() => server.stop());
 
 test.each<ConnectionRole>(['commands', 'queue', 'subscriber'])(
-  'a %s connection whose reconnect a sentinel interrupts becomes ready again, and stays closed after it was closed',
+  'a %s connection whose reconnect a sentinel interrupts becomes ready again, and after disconnect stays closed',
   async (role) => {
     const sentinel = await startFakeSentinel(server.port);
     const redis = connectRedis({ url: sentinel.url }, role, silentLogger);

@@ -29,7 +29,7 @@ async function startProxy(port: number) {
   };
 }
 
-test('when replies are lost on an open connection, a push answers 503 in time, is stored once, and a new connection works', async () => {
+test('when Redis replies are lost on an open connection, pushes answer 503 in time and are stored once, and later pushes answer 201', async () => {
   const redis = await startRedisServer(['maxmemory-policy noeviction']);
   const proxy = await startProxy(redis.port);
   const bridge = await buildBridge({

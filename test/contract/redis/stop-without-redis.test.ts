@@ -5,7 +5,7 @@ import { startRedisServer } from '../../support/redis-servers.ts';
 
 const LIMIT_MS = 15_000;
 
-test('the service stops within its time limit although Redis does not answer and a push is waiting', async () => {
+test('the service stops within 15 s while Redis does not answer and a push is waiting', async () => {
   const server = await startRedisServer(['maxmemory-policy noeviction']);
   const bridge = await buildBridge({
     configure: (config) => (config.redis.url = `redis://127.0.0.1:${server.port}`),

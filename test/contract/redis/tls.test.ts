@@ -82,8 +82,8 @@ test('a user is synced through Redis over TLS with the ACL of docs/redis.md', as
 test.each([
   ['an unknown authority', { ...tls, caFile: null }],
   ['another name in the certificate', { ...tls, serverName: 'other.test' }],
-  ['no certificate of our own', { ...tls, certFile: null, keyFile: null }],
-])('no TLS connection to Redis is made: %s', async (_what, wrong) => {
+  ['no client certificate', { ...tls, certFile: null, keyFile: null }],
+])('no TLS connection to Redis is made with %s', async (_what, wrong) => {
   if (!server) return;
   const redis = connectRedis({ url, tls: wrong }, 'commands', silentLogger);
   await untilReady(redis, 500);
