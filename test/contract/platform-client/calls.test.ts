@@ -23,7 +23,7 @@ const GROUP = { id: 'g1', displayName: 'Finance' };
 const listAnswer = (response: ServerResponse, ...rows: unknown[]): void =>
   answerJson(response, { totalResults: rows.length, startIndex: 1, itemsPerPage: 20, Resources: rows });
 
-test('SCIM calls carry the SCIM token, REST calls the API key, both ask for JSON', async () => {
+test('calls of SCIM addresses carry the SCIM token, calls of REST addresses the API key, and the correlation id is sent as x-request-id', async () => {
   await start((_, response) => answerJson(response, { ...USER, id: 7, username: 'jane', email: 'j@x.io' }));
   await platform.client.users.get('u1', { correlationId: 'run-1' });
   await platform.client.accounts.me();
@@ -43,7 +43,7 @@ test('without a SCIM token the client sends the API key to SCIM and REST address
   expect(platform.asked[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
-test('a correlation id with line breaks adds no header to the request', async () => {
+test('line breaks are removed from a correlation id, so that it adds no header to the request', async () => {
   await start((_, response) => answerJson(response, USER));
   await platform.client.users.get('u1', { correlationId: 'a\r\nx-evil: 1 é' });
   expect(platform.asked[0]?.headers['x-request-id']).toBe('ax-evil:1');
@@ -58,7 +58,7 @@ test('ids are encoded into one path segment, under the prefix of the tenant addr
 });
 
 test.each(['', '.', '..', '\ud800'])(
-  'an id that would change the path (%j) is refused before the request',
+  'a call with the id %j, which would change the path, throws PlatformArgument and sends no request',
   async (id) => {
     await start((_, response) => response.end());
     expect(await thrownBy(platform.client.users.delete(id))).toBeInstanceOf(PlatformArgument);
@@ -76,7 +76,7 @@ test('findBy escapes the value and requests at most two results (contract 12.9 f
   expect(platform.asked[0]?.target).toContain('%20%2B%26');
 });
 
-test('findBy without a match returns an empty list, also when the answer has no Resources', async () => {
+test('findBy returns an empty list when the answer has no Resources', async () => {
   await start((_, response) => answerJson(response, { totalResults: 0 }));
   expect(await platform.client.users.findBy('externalId', 'nobody')).toEqual([]);
 });
@@ -101,7 +101,7 @@ test('groups are found and listed without members, and read with members by defa
   expect(platform.asked[1]?.url.searchParams.get('startIndex')).toBe('3');
 });
 
-test('create sends JSON with its length and returns the record', async () => {
+test('users.create sends JSON with its length, and returns the record with its id as text and active as boolean', async () => {
   await start((_, response) =>
     answerJson(response, { ...USER, id: 42, active: 'False', displayName: null }, 201),
   );
@@ -131,7 +131,7 @@ test.each(['users', 'groups'] as const)(
   },
 );
 
-test('delete accepts 204, and 200 with any text', async () => {
+test('users.delete and groups.delete accept 204, and 200 with any text', async () => {
   let first = true;
   await start((_, response) => {
     response.writeHead(first ? 204 : 200).end(first ? undefined : 'gone');
@@ -145,7 +145,7 @@ test('delete accepts 204, and 200 with any text', async () => {
   ]);
 });
 
-test('a value is set with ids as text and read with ids as numbers (contract 3.2)', async () => {
+test('an attribute value is sent with ids as text, and ids in numbers are returned as text (contract 3.2)', async () => {
   const stored = { userId: 5, userAttributeId: 9, name: 'country', type: 'string', value: 'DE' };
   await start((asked, response) => answerJson(response, asked.method === 'GET' ? [stored] : stored));
   const expected = { ...stored, userId: '5', userAttributeId: '9' };
@@ -160,7 +160,7 @@ test('a value is set with ids as text and read with ids as numbers (contract 3.2
   expect(platform.asked[2]?.url.pathname).toBe('/api/v1/user-attribute-values/5');
 });
 
-test('the client reports every call with its path template, without ids', async () => {
+test('the client reports every call with its path template in place of ids', async () => {
   await start((asked, response) => answerJson(response, asked.method === 'GET' ? USER : {}, 200));
   await platform.client.users.get('secret-person', { correlationId: 'c1' });
   await platform.client.users.create(USER).catch(() => undefined);
@@ -182,7 +182,7 @@ test('the client reports every call with its path template, without ids', async 
   ]);
 });
 
-test('the function admit runs before every request, and its error reaches the caller', async () => {
+test('the function `admit` runs before every request; when it throws, nothing is sent and the caller gets its error', async () => {
   const refusal = new Error('budget used up');
   let open = true;
   await start((_, response) => answerJson(response, USER), {
@@ -194,7 +194,7 @@ test('the function admit runs before every request, and its error reaches the ca
   expect(platform.asked).toHaveLength(1);
 });
 
-test('eight calls at once share the two connections that the settings allow', async () => {
+test('eight concurrent calls share the two connections that the settings allow', async () => {
   const ports = new Set<number | undefined>();
   await start(
     (_, response) => {

@@ -59,7 +59,7 @@ test('a chat answer is read record by record, up to the final answer', async () 
   expect(records.at(-1)?.state).toMatchObject({ isStreaming: false });
 });
 
-test('a thread is continued by its chatId, and is read without a new question', async () => {
+test('a question with a chatId continues its thread, and read returns the thread without a new question', async () => {
   const chat = client();
   const chatId = chatIdOf(await all(chat.ask({ input: 'one', sessionSettings: ada })));
   await all(chat.ask({ input: 'two', chatId, sessionSettings: ada }));
@@ -70,7 +70,7 @@ test('a thread is continued by its chatId, and is read without a new question', 
   expect(elsewhere).toMatchObject({ name: 'PlatformResponse', status: 404 });
 });
 
-test('a token may be text or a function, which is called for each request', async () => {
+test('a token function of the chat client is called once for each request', async () => {
   let fetched = 0;
   const token = async () => {
     fetched += 1;
@@ -112,7 +112,7 @@ test("a chat answer that fails at the platform throws ChatFailed with the platfo
   expect(fault).toMatchObject({ platformMessage: 'the model is away' });
 });
 
-test('abort of a chat ends its stream, and fails with 404 for an unknown thread and 403 for a thread of another user', async () => {
+test('abort ends the stream of a chat answer, and throws 404 for an unknown thread and 403 for a thread of another user', async () => {
   const agentId = await rig.agent({ recordDelayMs: 40 });
   const chat = client({ agentId });
   const records: ChatRecord[] = [];
@@ -128,7 +128,7 @@ test('abort of a chat ends its stream, and fails with 404 for an unknown thread 
   expect(await thrownBy(chat.abort({ chatId: 'nothing', externalId: 'ada' }))).toMatchObject({ status: 404 });
 });
 
-test("an aborted signal ends the reading of a chat answer, and the agent's run at the platform continues", async () => {
+test('an aborted signal ends the reading of a chat answer, while the agent at the platform answers to the end', async () => {
   const agentId = await rig.agent({ recordDelayMs: 20 });
   const controller = new AbortController();
   const read = async () => {
@@ -173,7 +173,7 @@ test('a lost chat connection is resumed without lost records and without a secon
   expect(finalAnswer(records)?.content).toBe(finalAnswer(stored)?.content);
 });
 
-test.each([8, 80])('%i questions asked at once each get their own answer', async (number) => {
+test.each([8, 80])('%i concurrent chat questions each get their own thread and answer', async (number) => {
   const chat = client({ agentId: await rig.agent({ recordDelayMs: 1 }) });
   const inputs = Array.from({ length: number }, (_, place) => `hello number ${place}`);
   const answers = await Promise.all(inputs.map((input) => all(chat.ask({ input, sessionSettings: ada }))));
@@ -181,7 +181,7 @@ test.each([8, 80])('%i questions asked at once each get their own answer', async
   expect(new Set(answers.map(chatIdOf)).size).toBe(number);
 });
 
-test('a chat stream lost before its first record is resumed with the same message id', async () => {
+test('a chat stream that is lost before its first record is resumed without a second question', async () => {
   const { hostname, port } = new URL(rig.ready.chatHost);
   let accepted = 0;
   const proxy = createServer((socket) => {
@@ -204,7 +204,7 @@ test('a chat stream lost before its first record is resumed with the same messag
   proxy.close();
 });
 
-test('with resumes: 0 a lost chat connection throws PlatformConnection', async () => {
+test('with `resumes: 0` a lost chat connection throws PlatformConnection and is not resumed', async () => {
   const agentId = await rig.agent({ recordDelayMs: 30 });
   const proxy = await startCuttingProxy(rig.ready.chatHost);
   const read = async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('deployments are listed with text ids, within the scope of the key', async () => {
+test('deployments are listed with ids as text, and a scoped key lists only the deployments of its scope', async () => {
   const listed = await all(rig.client.deployments.list());
   expect(listed.map(({ id, name }) => [id, name])).toEqual([
     ['1', 'sales'],
@@ -28,7 +28,7 @@ test('a list of 232 deployments is read to its end, page by page', async () => {
   expect([ids.length, new Set(ids).size]).toEqual([232, 232]);
 });
 
-test('a list of environments has their REST and SQL addresses, and the type staging returns none when only production exists', async () => {
+test('environments are listed with their REST and SQL addresses, and a filter by the type staging returns none if only production exists', async () => {
   const all1 = await all(rig.client.environments.list('1'));
   expect(all1.map(({ type }) => type)).toContain('production');
   expect(all1[0]).toMatchObject({
@@ -38,7 +38,7 @@ test('a list of environments has their REST and SQL addresses, and the type stag
   expect(await all(rig.client.environments.list('1', { type: 'staging' }))).toEqual([]);
 });
 
-test('the staging environment of a branch is switched on and off by branch name and by id', async () => {
+test('the staging environment of a branch is switched on by branch name and off by branch id', async () => {
   const branches = await all(rig.client.branches.list('1'));
   const feature = branches.find(({ name }) => name === 'feature-a');
   expect(feature).toMatchObject({ parentBranch: 'main', isStagingEnvironmentEnabled: false });
@@ -52,7 +52,7 @@ test('the staging environment of a branch is switched on and off by branch name 
   expect(refused).toMatchObject({ status: 400, platformMessage: expect.stringContaining('shared') });
 });
 
-test('a metadata token expires after an hour by default', async () => {
+test('a metadata token expires after an hour by default, or after the given time', async () => {
   const [environment] = await all(rig.client.environments.list('1', { type: 'production' }));
   const at = { deploymentId: '1', environmentId: environment?.id ?? '' };
   const lifetimeOf = async (expiresInSeconds?: number) => {
@@ -64,7 +64,7 @@ test('a metadata token expires after an hour by default', async () => {
   expect([await lifetimeOf(), await lifetimeOf(60)]).toEqual([3600, 60]);
 });
 
-test('the versions of a deployment are listed, and another one is set', async () => {
+test('the versions of a deployment are listed, and switchVersion makes another listed version the current one', async () => {
   const versions = await rig.client.deployments.versions('1');
   const other = versions.find(({ isCurrent }) => !isCurrent);
   expect(other?.version).toEqual(expect.any(String));
@@ -80,7 +80,7 @@ test('the versions of a deployment are listed, and another one is set', async ()
   expect(unlisted).toMatchObject({ name: 'PlatformResponse', status: 400 });
 });
 
-test('the audit log is parsed as rows with any text in its cells', async () => {
+test('an audit export is parsed into rows whose cells may contain commas, quotes and line breaks', async () => {
   const attributes = { note: 'a, "b"\r\nc', unicode: 'ü✓' };
   await rig.fixtures({
     auditEvents: [
@@ -106,7 +106,7 @@ test('a refused audit export throws the same error as a refused call', async () 
   expect(fault).toMatchObject({ status: 403, method: 'GET', mayHaveCommitted: false });
 });
 
-test('an audit export ends when the loop over it is left early, when it is aborted, or when the connection is lost', async () => {
+test('an audit export can be left early, and throws PlatformAborted when aborted and PlatformConnection when the connection is lost', async () => {
   const auditEvents = Array.from({ length: 5000 }, (_, place) => ({
     userEmail: `user${place}@acme.example`,
     eventName: 'Logged in',

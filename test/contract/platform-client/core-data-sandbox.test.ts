@@ -26,7 +26,7 @@ function clientOf(groups: string[], userAttributes: object = {}): CoreDataClient
 const byCountry = { measures: ['orders.count'], dimensions: ['orders.country'] };
 const countries = (rows: Record<string, unknown>[]) => rows.map((row) => row['orders.country']);
 
-test("load returns the rows that the token's groups and attributes allow, and the same rows in the compact and columnar formats", async () => {
+test("load returns the rows that the token's groups and attributes allow, in the default, compact and columnar format alike", async () => {
   const everything = clientOf(['everything']);
   const { rows, annotation } = await everything.load(byCountry);
   expect(rows.length).toBeGreaterThan(2);
@@ -50,7 +50,7 @@ test("sql returns the rows that the token's groups and attributes allow, and thr
   expect(await thrownBy(all(clientOf(['everything']).sql('SELECT FROM WHERE')))).toBeInstanceOf(QueryRefused);
 });
 
-test('a metadata token sees the model and no rows', async () => {
+test('with a metadata token the client reads the data model, and a query throws 403', async () => {
   const [environment] = await all(rig.client.environments.list('1', { type: 'production' }));
   const securityContext = { cubeCloud: { groups: ['everything'], userAttributes: {} } };
   const at = { deploymentId: '1', environmentId: environment?.id ?? '' };
@@ -68,7 +68,7 @@ test('a metadata token sees the model and no rows', async () => {
   expect(await thrownBy(all(client.sql('SELECT 1')))).toMatchObject(refused);
 });
 
-test('generatedSql returns the SQL of a query, and dryRun checks a query; neither runs it', async () => {
+test('generatedSql returns the SQL of a query and dryRun its normalized form; an unknown member is refused with 400', async () => {
   const everything = clientOf(['everything']);
   const filters = [{ member: 'orders.country', operator: 'equals', values: ['DE'] }];
   const { sql, parameters } = await everything.generatedSql({ ...byCountry, filters });

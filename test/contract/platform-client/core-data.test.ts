@@ -53,14 +53,14 @@ const lines = (texts: string[], end = true): void => {
 const RESULT = { data: [{ 'orders.count': '3' }], annotation: { measures: {} }, total: 1 };
 const query = { measures: ['orders.count'] };
 
-test('load sends the token without a prefix, below the base path', async () => {
+test('load sends its token without the prefix Bearer to an address below the base path', async () => {
   answers(RESULT);
   expect(await client.load(query)).toEqual({ rows: RESULT.data, total: 1, annotation: { measures: {} } });
   expect(server.asked[0]).toMatchObject({ method: 'POST', target: '/data-api/v1/load', body: { query } });
   expect(server.asked[0]?.headers.authorization).toBe(TOKEN);
 });
 
-test('DATA-06 after an answer Continue wait, load repeats the request with the same body and span id and the next request number', async () => {
+test('DATA-06 after an answer `Continue wait`, load repeats the request with the same body and span id and the next request number', async () => {
   const wait = { error: 'Continue wait' };
   answers(wait, wait, RESULT);
   expect((await client.load(query)).rows).toEqual(RESULT.data);
@@ -72,7 +72,7 @@ test('DATA-06 after an answer Continue wait, load repeats the request with the s
   expect(server.asked.at(-1)?.headers['x-request-id']).toBe('mine-span-1');
 });
 
-test('load of a slow query throws PlatformTimeout after queryTimeoutMs and PlatformAborted after its signal aborts', async () => {
+test('load of a slow query throws PlatformTimeout after queryTimeoutMs, and PlatformAborted when its signal aborts', async () => {
   answers({ error: 'Continue wait' });
   expect(await thrownBy(clientWith({ queryTimeoutMs: 200 }).load(query))).toBeInstanceOf(PlatformTimeout);
   const signal = AbortSignal.timeout(80);
@@ -104,7 +104,7 @@ test('loadMany turns results in the default, compact and columnar formats into r
   expect((await client.load(query)).total).toBe(1);
 });
 
-test('a refused query throws an error with the message of the platform, without the token', async () => {
+test("a refused query throws an error with the platform's message, in which the token is redacted", async () => {
   script = (_asked, response) => answerJson(response, { error: 'no such member', type: 'UserError' }, 400);
   expect(await thrownBy(client.load(query))).toMatchObject({
     name: 'PlatformResponse',
@@ -118,7 +118,7 @@ test('a refused query throws an error with the message of the platform, without 
   expect(refused).toMatchObject({ platformMessage: 'something else of [redacted]' });
 });
 
-test('load passes the cache option on, and sends none by default', async () => {
+test('load sends the cache option if it is given, and none by default', async () => {
   answers(RESULT);
   await client.load(query, { cache: 'no-cache' });
   await client.load(query);
@@ -139,7 +139,7 @@ test('a call of a path that an open-source Cube server lacks throws EndpointAbse
 
 const SCHEMA = '{"schema":[{"name":"country","column_type":"String"},{"name":"n","column_type":"Int64"}]}';
 
-test('sql returns the columns, then row after row', async () => {
+test('sql reports the columns, then returns one row after the other', async () => {
   lines([SCHEMA, '{"data":[["DE","1"],["FR","2"]]}', '', '{"data":[["JP",null]]}']);
   const seen: unknown[] = [];
   const rows = await all(
@@ -164,7 +164,7 @@ test('a SQL query with an empty result gives no rows and no error', async () => 
   expect(await all(client.sql('SELECT 1'))).toEqual([]);
 });
 
-test('an error line in a SQL answer throws QueryRefused, also after rows that were already returned', async () => {
+test('an error line in a SQL answer throws QueryRefused, also after rows that were returned before', async () => {
   lines(['{"error":"cannot parse"}']);
   expect(await thrownBy(all(client.sql('x')))).toMatchObject({
     name: 'QueryRefused',
@@ -179,7 +179,7 @@ test('an error line in a SQL answer throws QueryRefused, also after rows that we
   expect(rows).toHaveLength(1);
 });
 
-test('a SQL answer that is cut off throws PlatformConnection, and one that is no table throws PlatformDecode', async () => {
+test('a SQL answer that is cut off throws PlatformConnection, and one in another form than a table throws PlatformDecode', async () => {
   lines([SCHEMA, '{"data":[["DE","1"]]}', '{"data":[["FR"'], false);
   expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformConnection);
   for (const wrong of [
@@ -195,7 +195,7 @@ test('a SQL answer that is cut off throws PlatformConnection, and one that is no
   }
 });
 
-test('a SQL answer that pauses longer than idleTimeoutMs throws', async () => {
+test('a SQL answer that pauses longer than idleTimeoutMs throws PlatformTimeout', async () => {
   script = (_asked, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write(`${SCHEMA}\n`);

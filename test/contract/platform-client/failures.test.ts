@@ -52,13 +52,13 @@ const create = (options = {}): Promise<unknown> =>
   platform.client.users.create({ userName: PERSON }, options);
 
 describe('time-outs of calls', () => {
-  test("a time-out given to one call is used in place of the client's longer one", async () => {
+  test('a time-out given to one call replaces the longer time-out of the client', async () => {
     await start(() => undefined, { timeoutMs: 20_000 });
     const hurried = platform.client.accounts.search(PERSON, { timeoutMs: 80 });
     expect(await failure(hurried, PlatformTimeout)).toMatchObject({ timeoutMs: 80 });
   });
 
-  test('after a time-out the error says that a read has not committed and a write may have', async () => {
+  test('the error after a time-out says mayHaveCommitted false for a read and true for a write', async () => {
     await start(() => undefined, { timeoutMs: 80 });
     const read = await failure(platform.client.users.get(PERSON, { correlationId: 'c9' }), PlatformTimeout);
     expect(read).toMatchObject({
@@ -74,7 +74,7 @@ describe('time-outs of calls', () => {
     ]);
   });
 
-  test('a slow body does not extend the time-out', async () => {
+  test('a body that arrives slowly does not extend the time-out of a call', async () => {
     let timer: NodeJS.Timeout | undefined;
     await start(
       (_, response) => {
@@ -89,7 +89,7 @@ describe('time-outs of calls', () => {
     clearInterval(timer);
   });
 
-  test('an aborted write that waits for a connection is not sent and rejects at once', async () => {
+  test('an aborted write that waits for a free connection rejects at once and is not sent', async () => {
     await start(() => undefined, { timeoutMs: 2000, connections: 1 });
     const first = failure(create(), PlatformTimeout);
     const began = Date.now();
@@ -103,7 +103,7 @@ describe('time-outs of calls', () => {
 });
 
 describe('failed connections', () => {
-  test('a refused connection means that the write was not sent', async () => {
+  test('a write to a port that refuses connections throws with mayHaveCommitted false', async () => {
     await start(() => undefined);
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -115,14 +115,14 @@ describe('failed connections', () => {
     expect((fault.cause as Error).message).toContain('ECONNREFUSED');
   });
 
-  test('a socket that closes after the request means that a write may have committed', async () => {
+  test('when the socket closes after the request, a write throws with mayHaveCommitted true and a read with false', async () => {
     await start((_, response) => response.socket?.destroy());
     expect(await failure(create(), PlatformConnection)).toMatchObject({ mayHaveCommitted: true });
     const read = await failure(platform.client.users.get('u1'), PlatformConnection);
     expect(read.mayHaveCommitted).toBe(false);
   });
 
-  test('a socket that closes in the middle of the answer throws PlatformConnection', async () => {
+  test('when the socket closes within the answer to a write, the call throws PlatformConnection with mayHaveCommitted true', async () => {
     await start((_, response) => {
       response.writeHead(201, { 'content-length': '500' }).write(`{"id":"${PERSON}"`);
       setTimeout(() => response.socket?.destroy(), 20);
@@ -143,7 +143,7 @@ describe('failed connections', () => {
     await new Promise((resolve) => odd.close(resolve));
   });
 
-  test('a call of a closed client throws PlatformConnection, and closing the client twice is no error', async () => {
+  test('a call of a closed client throws PlatformConnection, and closing the client twice does not throw', async () => {
     await start((_, response) => answerJson(response, []));
     await platform.client.values.list('5');
     await platform.client.close();
@@ -164,7 +164,7 @@ describe('calls that the caller aborts', () => {
     expect(platform.asked).toEqual([]);
   });
 
-  test('a call that is aborted while its function admit waits sends no request', async () => {
+  test('a call that is aborted while its function `admit` waits throws with mayHaveCommitted false', async () => {
     await start(() => undefined, {
       admit: (signal?: AbortSignal) =>
         new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(new Error('left')))),
@@ -175,7 +175,7 @@ describe('calls that the caller aborts', () => {
     expect((await call).mayHaveCommitted).toBe(false);
   });
 
-  test('an abort ends a call before the answer and within its body', async () => {
+  test('an abort ends a call that waits for its answer, and a call whose body has begun', async () => {
     const controller = new AbortController();
     await start((asked, response) => {
       if (asked.method === 'GET') response.writeHead(200).write('[');
@@ -211,15 +211,15 @@ describe('calls that the caller aborts', () => {
 describe('answers with an error status', () => {
   const scim = { schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'], status: '409', detail: 'taken' };
   test.each([
-    ['SCIM detail', JSON.stringify({ ...scim, scimType: 'uniqueness' }), 'taken'],
-    ['error text', '{"error":"no such thing","message":"other"}', 'no such thing'],
-    ['error.message', '{"error":{"message":"nested"},"message":"other"}', 'nested'],
-    ['message text', '{"error":"","message":"plain","statusCode":409}', 'plain'],
-    ['message list', '{"message":["one",2,"two"]}', 'one; two'],
+    ['a SCIM detail', JSON.stringify({ ...scim, scimType: 'uniqueness' }), 'taken'],
+    ['a text in error', '{"error":"no such thing","message":"other"}', 'no such thing'],
+    ['an object in error', '{"error":{"message":"nested"},"message":"other"}', 'nested'],
+    ['a text in message', '{"error":"","message":"plain","statusCode":409}', 'plain'],
+    ['a list in message', '{"message":["one",2,"two"]}', 'one; two'],
     ['other JSON', '{"code":7}', '{"code":7}'],
     ['no JSON', 'x'.repeat(300), 'x'.repeat(200)],
-    ['nothing', '', ''],
-  ])('ERR-07 the platform message of an error is taken from its body: %s', async (_, body, expected) => {
+    ['no content', '', ''],
+  ])('ERR-07 the platform message of an error is read from a body with %s', async (_, body, expected) => {
     await start((_asked, response) => response.writeHead(409, { 'x-request-id': 'r-1' }).end(body));
     const fault = await failure(create(), PlatformResponse);
     expect(fault).toMatchObject({
@@ -232,7 +232,7 @@ describe('answers with an error status', () => {
     expect(fault.message).toBe('POST /api/scim/v2/Users answered 409');
   });
 
-  test('tokens that the platform echoes are redacted, also in truncated text', async () => {
+  test('tokens that the platform repeats in an error answer are redacted, also in truncated text', async () => {
     await start((asked, response) =>
       response
         .writeHead(401, { 'x-request-id': `r ${TOKEN}` })
@@ -253,7 +253,7 @@ describe('answers with an error status', () => {
     ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000],
     ['Wed, 21 Oct 2026 07:27:00 GMT', 0],
     ['soon', undefined],
-  ])('Retry-After %s means a wait of %p ms after the header Date of the answer', async (value, expected) => {
+  ])('the answer header Retry-After %s with a Date header gives a wait of %p ms', async (value, expected) => {
     await start((_, response) =>
       answerJson(response, { error: 'slow down' }, 429, {
         'retry-after': value,
@@ -263,7 +263,7 @@ describe('answers with an error status', () => {
     expect((await failure(platform.client.users.get('u1'), PlatformResponse)).retryAfterMs).toBe(expected);
   });
 
-  test('a write answered with 503 counts as possibly committed', async () => {
+  test('a write answered with 503 throws with mayHaveCommitted true', async () => {
     await start((_, response) => answerJson(response, {}, 503));
     expect((await failure(create(), PlatformResponse)).mayHaveCommitted).toBe(true);
   });
@@ -273,7 +273,7 @@ describe('answers with an error status', () => {
     expect((await failure(platform.client.accounts.search(PERSON), PlatformResponse)).status).toBe(404);
   });
 
-  test.each([301, 302, 303, 307, 308])('a %i redirect is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a redirect with status %i is not followed and throws PlatformResponse', async (status) => {
     await start((_, response) => response.writeHead(status, { location: `${platform.url}/elsewhere` }).end());
     const fault = await failure(create(), PlatformResponse);
     expect(fault.message).toContain('redirects are not followed');
@@ -282,7 +282,7 @@ describe('answers with an error status', () => {
 });
 
 describe('answers with a success that cannot be used', () => {
-  test('a web page with status 200 as answer throws EndpointAbsent', async () => {
+  test('a web page with status 200 throws EndpointAbsent', async () => {
     await start((_, response) => response.writeHead(200).end(`\n <!doctype html><p>${PERSON}`));
     await failure(platform.client.accounts.search(PERSON), EndpointAbsent);
     await failure(platform.client.users.delete('u1'), EndpointAbsent);
@@ -297,7 +297,7 @@ describe('answers with a success that cannot be used', () => {
     ['an id that no number can hold', `{"id":9007199254740993,"userName":"${PERSON}"}`],
     ['no userName', '{"id":"1"}'],
   ])(
-    'an answer with %s in place of a SCIM user is refused with an error that does not quote the answer',
+    'an answer with %s in place of a SCIM user throws PlatformDecode without a quotation of the answer',
     async (_, body) => {
       await start((_asked, response) => response.writeHead(200).end(body));
       expect((await failure(create(), PlatformDecode)).mayHaveCommitted).toBe(true);
@@ -305,7 +305,7 @@ describe('answers with a success that cannot be used', () => {
     },
   );
 
-  test('an answer of 9 MB is refused, because the limit is 8 MB', async () => {
+  test('an answer of 9 MB throws PlatformDecode, because the limit is 8 MB', async () => {
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     await start(
       (_, response) => {

@@ -56,7 +56,7 @@ describe('answers of hostile size and structure', () => {
     expect((fault as PlatformError).message.length).toBeLessThan(200);
   });
 
-  test('an endless answer is aborted after 8 MB and its connection closed', async () => {
+  test('an answer that never ends throws AnswerTooLarge, and its connection is closed', async () => {
     let sent = 0;
     let closed: () => void = () => undefined;
     const end = new Promise<void>((resolve) => (closed = resolve));
@@ -77,7 +77,7 @@ describe('answers of hostile size and structure', () => {
     expect(sent).toBeLessThan(40 * 1024 * 1024);
   });
 
-  test('an endless error body throws PlatformResponse with its first 200 characters', async () => {
+  test('an error body that never ends throws PlatformResponse with its first 200 characters', async () => {
     await start((_, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' });
       const more = (): void =>
@@ -89,7 +89,7 @@ describe('answers of hostile size and structure', () => {
     expect((fault as PlatformResponse).platformMessage).toBe('x'.repeat(200));
   });
 
-  test('a write whose answer is too large may have committed', async () => {
+  test('a write whose answer is too large throws with mayHaveCommitted true', async () => {
     await start((_, response) =>
       answerText(response, JSON.stringify(user({ displayName: 'x'.repeat(9e6) }))),
     );
@@ -125,14 +125,14 @@ describe('unusual numbers and ids', () => {
     ['an id that is an object', listed([user({ id: {} })])],
     ['resources that are a text', listed('all')],
     ['a resource that is a list', listed([[]])],
-  ])('%s throws PlatformDecode', async (_, text) => {
+  ])('a list answer with %s throws PlatformDecode', async (_, text) => {
     await start((_asked, response) => answerText(response, text));
     expect(await thrownBy(platform.client.users.list({ count: 1 }))).toBeInstanceOf(PlatformDecode);
   });
 });
 
 describe('endless headers and slow answers', () => {
-  test('endless headers throw PlatformConnection', async () => {
+  test('an answer whose headers never end throws PlatformConnection', async () => {
     await start((_, response) => {
       const { socket } = response;
       socket?.write('HTTP/1.1 200 OK\r\n');
@@ -146,7 +146,7 @@ describe('endless headers and slow answers', () => {
     expect(await thrownBy(platform.client.users.get('u1'))).toBeInstanceOf(PlatformConnection);
   });
 
-  test('endless interim answers do not extend the time-out', async () => {
+  test('interim answers without end do not extend the time-out of a call', async () => {
     await start(
       (_, response) => {
         const timer = setInterval(() => response.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'), 10);
@@ -157,7 +157,7 @@ describe('endless headers and slow answers', () => {
     expect(await thrownBy(platform.client.users.get('u1'))).toBeInstanceOf(PlatformError);
   });
 
-  test('a body sent byte by byte does not extend the time-out', async () => {
+  test('a body sent byte by byte does not extend the time-out of a call', async () => {
     await start(
       (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -169,7 +169,7 @@ describe('endless headers and slow answers', () => {
     expect(await thrownBy(platform.client.users.get('u1'))).toBeInstanceOf(PlatformTimeout);
   });
 
-  test('a compressed answer that was not requested throws', async () => {
+  test('a compressed answer that was not requested throws PlatformDecode', async () => {
     await start((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       response.end(Buffer.from([0x1f, 0x8b, 8, 0]));
@@ -220,14 +220,14 @@ describe('hostile lists', () => {
     expect(verdict).toMatchObject({ complete: true, total: 300 });
   });
 
-  test('a later page that is too large is read in parts, in order', async () => {
+  test('a later page that is too large is read in smaller pages, and the list is complete and in order', async () => {
     await start(directory(1600, (index) => (index >= 1000 && index < 1300 ? 60_000 : 5)));
     const { ids, verdict } = await walk();
     expect(ids).toEqual(inOrder(1600));
     expect(verdict).toMatchObject({ complete: true });
   });
 
-  test('a list with one resource that is too large returns the others and counts as incomplete', async () => {
+  test('a list with one resource that is too large returns all others and counts as incomplete', async () => {
     await start(directory(1200, (index) => (index === 700 ? 1_000_000 : 5)));
     const { ids, verdict } = await walk();
     expect(ids).toEqual(inOrder(1200).filter((id) => id !== 'u700'));
@@ -235,7 +235,7 @@ describe('hostile lists', () => {
     expect(verdict.reason).toContain('too large');
   });
 
-  test('a list whose totalResults is two million but which has one page ends after fewer than 200 requests, as incomplete', async () => {
+  test('a list with one page and a totalResults of two million ends after fewer than 200 requests and counts as incomplete', async () => {
     await start(({ url }, response) =>
       answerJson(response, {
         totalResults: 2_000_000,

@@ -59,7 +59,7 @@ describe('startIndex lists', () => {
     [7, 3, 1, [1, 4, 7]],
     [7, 3, 4, [1, 4, 7]],
   ])(
-    'a list of %i users in pages of %i with %i requests at once is complete',
+    'a list of %i users read in pages of %i with %i concurrent requests is complete',
     async (total, count, inFlight, expected) => {
       await start(directory(total));
       const ids = await walk({ count, inFlight });
@@ -68,7 +68,7 @@ describe('startIndex lists', () => {
     },
   );
 
-  test('the client requests pages of 100 and the platform returns pages of two → a list of seven users is read to its end', async () => {
+  test('when the platform returns pages of two instead of the requested 100, a list of seven users is read to its end', async () => {
     await start(directory(7, 2));
     expect((await walk({ count: 100 })).map((ids) => ids.length)).toEqual([2, 2, 2, 1]);
   });
@@ -99,7 +99,7 @@ describe('startIndex lists', () => {
     }
   });
 
-  test('a SCIM list answer without totalResults throws', async () => {
+  test('a SCIM list answer without totalResults throws PlatformDecode', async () => {
     await start((_, response) => answerJson(response, { Resources: [] }));
     expect(await thrownBy(walk({ count: 3 }))).toBeInstanceOf(PlatformDecode);
   });
@@ -114,7 +114,7 @@ describe('startIndex lists', () => {
     expect(await thrownBy(walk({ count: 3, inFlight: 4 }))).toBeInstanceOf(PlatformResponse);
   });
 
-  test('a caller that leaves a list early causes no further page request', async () => {
+  test('a caller that leaves a list after its first page causes no further request', async () => {
     await start(directory(30));
     for await (const page of platform.client.users.pages({ count: 3 })) {
       expect(page).toMatchObject({ startIndex: 1, totalResults: 30 });
@@ -123,7 +123,7 @@ describe('startIndex lists', () => {
     expect(platform.asked).toHaveLength(1);
   });
 
-  test('an abort between two pages of a list throws PlatformAborted with its reason', async () => {
+  test('an abort between two pages of a list throws PlatformAborted with the reason of the abort', async () => {
     await start(directory(30));
     const controller = new AbortController();
     const pages = platform.client.users.pages({ count: 3, signal: controller.signal });
@@ -135,7 +135,7 @@ describe('startIndex lists', () => {
     expect(((fault as Error).cause as Error).message).toBe('stopping');
   });
 
-  test('groups are listed without members on request', async () => {
+  test('with `members: false` groups are listed without members', async () => {
     await start((_, response) =>
       answerJson(response, { totalResults: 1, Resources: [{ id: 1, displayName: 'Finance' }] }),
     );
@@ -165,7 +165,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('a list of attributes that has data in place of items is read by offset', async () => {
+  test('an attribute list whose answer has `data` in place of `items` is read to its end by offset', async () => {
     await start(({ url }, response) => {
       const offset = Number(url.searchParams.get('offset') ?? 0);
       const data = [0, 1, 2, 3, 4].slice(offset, offset + 2).map(attribute);
@@ -180,7 +180,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('an attribute list whose answer has no pageInfo is complete if it has as many items as its field count says', async () => {
+  test('an attribute list without pageInfo is complete if its number of items equals its count', async () => {
     await start((_, response) => answerJson(response, { items: [attribute(1)], pageInfo: null, count: 1 }));
     expect(await names()).toEqual(['a1']);
   });
@@ -191,23 +191,23 @@ describe('cursor and offset lists', () => {
     ['a next page without cursor', { items: [attribute(1)], pageInfo: { hasNextPage: true } }],
     ['an empty page before the end', { items: [], pageInfo: { hasNextPage: true, endCursor: 'x' } }],
     ['the same page again', { items: [attribute(1)], pageInfo: { hasNextPage: true, endCursor: 'x' } }],
-  ])('the client throws IncompleteList for a list by cursor with %s', async (_, answer) => {
+  ])('the client throws IncompleteList for an attribute list by cursor with %s', async (_, answer) => {
     await start((_asked, response) => answerJson(response, answer));
     expect(await thrownBy(names())).toBeInstanceOf(IncompleteList);
   });
 
-  test('a list answer that has neither the offset style nor the cursor style throws', async () => {
+  test('an attribute list with neither items nor a count throws PlatformDecode', async () => {
     await start((_, response) => answerJson(response, { data: [] }));
     expect(await thrownBy(names())).toBeInstanceOf(PlatformDecode);
   });
 
-  test('a created attribute comes back with its id as text', async () => {
+  test('a created attribute definition is returned with its id as text', async () => {
     await start((asked, response) => answerJson(response, { ...(asked.body as object), id: 4 }));
     const made = await platform.client.attributes.create({ name: 'country', type: 'string' });
     expect(made).toEqual({ id: '4', name: 'country', type: 'string' });
   });
 
-  test('account search follows the cursor, and throws IncompleteList after 20 pages', async () => {
+  test('account search follows the cursor to the end, and throws IncompleteList after 20 pages', async () => {
     let endless = false;
     await start(({ url }, response) => {
       const at = Number(url.searchParams.get('after') ?? 0);

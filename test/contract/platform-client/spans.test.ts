@@ -27,7 +27,7 @@ async function metaWith(token: CoreDataOptions['token'], call: object): Promise<
   return fault;
 }
 
-test('the span of a call that is sent ends with its status, and that of a failed one with its error', async () => {
+test('the trace span of a call ends with the status of the answer, and with the error if the call failed', async () => {
   platform = await startFakePlatform((asked, response) =>
     answerJson(response, { id: 'u1', userName: 'jane' }, asked.url.pathname.endsWith('u1') ? 200 : 500),
   );
@@ -40,7 +40,7 @@ test('the span of a call that is sent ends with its status, and that of a failed
   ]);
 });
 
-test('a call with an unusable rotated key sends no request and leaves no span open', async () => {
+test('a call with a rotated key that is no valid token sends no request and leaves no trace span open', async () => {
   platform = await startFakePlatform((_, response) => answerJson(response, {}));
   let token = TOKEN;
   const client = platform.clientWith({ token: () => token });
@@ -50,7 +50,7 @@ test('a call with an unusable rotated key sends no request and leaves no span op
   expect([platform.asked, spans.filter(({ ended }) => !ended)]).toEqual([[], []]);
 });
 
-test('a call whose token cannot be fetched, or that is aborted meanwhile, leaves no span open', async () => {
+test('a call whose token cannot be fetched, or that is aborted during the fetch, leaves no trace span open', async () => {
   platform = await startFakePlatform((_, response) => answerJson(response, {}));
   const { trace, spans } = record();
   const refused = new Error('no token today');

@@ -136,7 +136,7 @@ const methodsOf = (platform: WholePlatform): string[] =>
     typeof methods === 'function' ? [] : Object.keys(methods).map((name) => `${family}.${name}`),
   );
 
-test('each operation of the served specification is either sent by a method of the client or listed in BY_PATH', async () => {
+test("each operation of the platform's specification is sent by a method of the client or listed in BY_PATH", async () => {
   expect(Object.keys(CALLS).sort()).toEqual(methodsOf(client).sort());
   for (const call of Object.values(CALLS)) await Promise.resolve(call(client)).catch(() => undefined);
   const byPath = BY_PATH.map(normalised);
@@ -145,7 +145,7 @@ test('each operation of the served specification is either sent by a method of t
   expect([...called, ...byPath].sort()).toEqual(served.map(({ name }) => normalised(name)).sort());
 });
 
-test('resources.call and resources.list call an operation by method and path with its path parameters, and a missing resource is a 404', async () => {
+test('resources.call and resources.list call an operation by method, path and path parameters; a missing resource throws 404', async () => {
   const { resources } = client;
   const params = { deploymentId: DEPLOYMENT };
   const variables = 'api/v1/deployments/{deploymentId}/env-vars';
@@ -171,7 +171,7 @@ test('resources.call and resources.list call an operation by method and path wit
   });
 });
 
-test('resources.call reaches the endpoint of every operation that has no method of its own', async () => {
+test('resources.call reaches the endpoint of every operation that has no method in the client', async () => {
   const params = { deploymentId: DEPLOYMENT, id: '1' };
   await client.resources.call('POST /api/v1/oauth-integrations', { body: {} });
   await client.resources.call('POST /api/v1/oidc-token-configs', { body: {} });
@@ -195,7 +195,7 @@ test('resources.list reads 231 folders to the end, page by page', async () => {
   expect(new Set(listed.map(({ id }) => id)).size).toBe(231);
 });
 
-test('an unknown operation name, and a parameter that changes the path, are refused before a request is sent', async () => {
+test('resources.call with an unknown path, or a parameter that changes the path, throws PlatformArgument and sends no request', async () => {
   await rig.control('DELETE', '/requests');
   const { resources } = client;
   for (const path of [
@@ -238,7 +238,7 @@ test('accounts are created, changed, listed, given roles and deleted', async () 
   expect(await rig.stored(PERSON.username)).toBeUndefined();
 });
 
-test('a SCIM user and a group are replaced, and the group is found and deleted as a user group', async () => {
+test('a SCIM user and a SCIM group are replaced by PUT, and the group is found and deleted through userGroups', async () => {
   const { users, groups, userGroups } = client;
   const user = await users.create({ userName: 'r@acme.example', displayName: 'Before' });
   expect(await users.replace(user.id, { userName: 'r@acme.example', active: false })).toMatchObject({
@@ -253,7 +253,7 @@ test('a SCIM user and a group are replaced, and the group is found and deleted a
   expect(await rig.storedGroup('crew')).toBeUndefined();
 });
 
-test('the SCIM discovery documents are read', async () => {
+test('the SCIM discovery documents are read, and a schema read by its id equals its entry in the list', async () => {
   const { discovery } = client;
   expect(await discovery.serviceProviderConfig()).toMatchObject({ patch: { supported: true } });
   expect((await discovery.resourceTypes()).map(({ endpoint }) => endpoint)).toEqual(['/Users', '/Groups']);
@@ -271,7 +271,7 @@ test('an attribute definition is created, changed and deleted', async () => {
   expect((await attributes.list()).map(({ name }) => name)).not.toContain('level');
 });
 
-test('dashboards have types and text ids; embed access is read and changed', async () => {
+test('dashboards are returned with their kind and ids as text, and the embed access of a workbook is read and changed', async () => {
   const config = { kind: 'CLASSIC', widgets: [] };
   const snapshot = { id: 5, reportId: 6, versionNumber: 1, kind: 'kpi' };
   const publishedDashboard = {

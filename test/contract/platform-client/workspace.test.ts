@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('an id that is no whole number is refused before it is sent', async () => {
+test('a call with an id that is no whole number throws PlatformArgument and sends no request', async () => {
   const { workspace, branches } = rig.client;
   const folder = await workspace.createFolder('1', { name: 'kept' });
   const workbook = await workspace.createWorkbook('1', { name: 'w', folderId: folder.id });
@@ -33,7 +33,7 @@ test('an id that is no whole number is refused before it is sent', async () => {
 
 const names = (items: { name: string }[]) => items.map(({ name }) => name);
 
-test('a folder is created in another one, renamed and deleted; ancestors lists its path, and deleting a folder with content throws 400', async () => {
+test('folders are created, renamed and deleted, ancestors lists the path of a folder, and deleting a folder with content throws 400', async () => {
   const { workspace } = rig.client;
   const outer = await workspace.createFolder('1', { name: 'outer' });
   const inner = await workspace.createFolder('1', { name: 'inner', parentId: outer.id });
@@ -46,7 +46,7 @@ test('a folder is created in another one, renamed and deleted; ancestors lists i
   expect(await all(workspace.folders('1', outer.id))).toEqual([]);
 });
 
-test('workspace.move with text ids moves a workbook into a folder and back to the root; a missing item throws 404', async () => {
+test('workspace.move moves a workbook into a folder and back to the root, and throws 404 for a missing item', async () => {
   const { workspace } = rig.client;
   const folder = await workspace.createFolder('1', { name: 'target' });
   const workbook = await workspace.createWorkbook('1', { name: 'numbers' });
@@ -60,7 +60,7 @@ test('workspace.move with text ids moves a workbook into a folder and back to th
   expect(missing).toMatchObject({ status: 404, route: expect.stringContaining('workspace/move') });
 });
 
-test('reports are created and found, and the feed lists folders first', async () => {
+test('created reports are found by search, and the feed of a folder lists folders first', async () => {
   const { workspace } = rig.client;
   const folder = await workspace.createFolder('1', { name: 'z' });
   await workspace.createReport('1', { name: 'a chart', folderId: folder.id });
@@ -71,7 +71,7 @@ test('reports are created and found, and the feed lists folders first', async ()
   expect(reports).toMatchObject([{ name: 'a chart', record: { calculatedFields: {} } }]);
 });
 
-test('the content of a folder that spans several pages is read to its end', async () => {
+test('a list of 231 folders that spans several pages is read to its end', async () => {
   const folders = Array.from({ length: 230 }, (_, place) => ({ deploymentId: '2', name: `f${place}` }));
   await rig.fixtures({ folders });
   const listed = await all(rig.client.workspace.folders('2'));

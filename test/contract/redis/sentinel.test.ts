@@ -139,7 +139,7 @@ test('after a manual Sentinel failover the new primary has every acknowledged us
   );
 }, 90_000);
 
-test('after the Redis primary hangs with open connections, workers fetch jobs from the new primary', async () => {
+test('after a Redis primary hangs with open connections, every acknowledged user becomes active at the platform, once', async () => {
   const former = await set.primary();
   const pushes = push('hung');
   await pause(700);

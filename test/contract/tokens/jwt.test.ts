@@ -45,7 +45,7 @@ test.each(['rsa', 'ec', 'ed'])(
   },
 );
 
-test('a JWT is accepted if the clocks of issuer and bridge differ by up to a minute', async () => {
+test('a JWT is accepted up to a minute after its expiry or before its nbf, and answers 401 beyond that', async () => {
   for (const [claims, status] of [
     [{ exp: seconds() - 30 }, 200],
     [{ exp: seconds() - 90 }, 401],
@@ -61,7 +61,7 @@ test('a JWT is accepted if the clocks of issuer and bridge differ by up to a min
 });
 
 test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
-  'a token with the typ %p is accepted as an access token (RFC 8725 §3.11)',
+  'a JWT with the typ %p is accepted as an access token (RFC 8725 §3.11)',
   async (typ) => {
     expect(await statusOf(app, await issuer.sign('ec', {}, { typ }))).toBe(200);
   },
@@ -78,7 +78,7 @@ test.each([
   7,
   null,
   ['JWT'],
-])('a token with the typ %p answers 401 each time', async (typ) => {
+])('a JWT with the typ %p answers 401, also when it is sent again', async (typ) => {
   const token = await issuer.sign('ec', {}, { typ });
   expect(await statusOf(app, token)).toBe(401);
   expect(await statusOf(app, token)).toBe(401);
@@ -129,7 +129,7 @@ test.each<[string, () => Promise<string> | string]>([
   ],
   ['nonsense in three parts', () => 'a.b.c'],
   ['parts that are no JSON', () => 'AAAA.BBBB.CCCC'],
-])('an invalid JWT answers 401 with a challenge: %s', async (_what, make) => {
+])('a JWT with %s answers 401 with a challenge', async (_what, make) => {
   const answer = await asClient(app, await make()).get('/Users');
   expect(answer.status).toBe(401);
   expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
@@ -144,7 +144,7 @@ describe('/Me for the subject of a JWT', () => {
   const location = (): string => `http://127.0.0.1:${app.port}/scim/v2/Users/${jo.id}`;
 
   test.each(['ext-jo@x.example', 'jo@x.example', 'JO@X.example'])(
-    'GET /Me with a JWT returns the user whom the subject names: %s',
+    'GET /Me with a JWT whose subject is %s returns the user with this externalId or userName',
     async (sub) => {
       const answer = await (await me(sub)).get('/Me');
       expect([answer.status, answer.body.id, answer.headers.location]).toEqual([200, jo.id, location()]);
@@ -152,7 +152,7 @@ describe('/Me for the subject of a JWT', () => {
     },
   );
 
-  test('GET /Me supports projection and If-None-Match, and PATCH, PUT and DELETE of /Me change and delete the user', async () => {
+  test('/Me of a JWT supports projection and If-None-Match, and PATCH, PUT and DELETE change and delete its user', async () => {
     const scim = await me('ext-jo@x.example');
     expect((await scim.get('/Me?attributes=userName')).body).not.toHaveProperty('displayName');
     expect((await scim.patch('/Me', { op: 'replace', path: 'displayName', value: 'Jo' })).status).toBe(200);
@@ -165,11 +165,11 @@ describe('/Me for the subject of a JWT', () => {
     expect((await scim.get('/Me')).status).toBe(404);
   });
 
-  test('GET /Me answers 404 for a JWT with a subject that no user has', async () => {
+  test('GET /Me with a JWT whose subject is no user answers 404', async () => {
     expect((await (await me('nobody@x.example')).get('/Me')).status).toBe(404);
   });
 
-  test('/Me answers 501 for a token of the settings, and for a JWT whose subject is absent or no name', async () => {
+  test('/Me answers 501 for a token of the settings, and for a JWT without a subject that is text', async () => {
     const clients = [asClient(app, SETTINGS_TOKEN)];
     for (const sub of [undefined, '', 123, null, { a: 1 }]) clients.push(await me(sub));
     for (const client of clients)
@@ -185,7 +185,7 @@ describe('log lines about refused JWTs', () => {
   const refusals = (): any[] =>
     rig.logs.filter((each) => each.includes(REFUSED)).map((each) => JSON.parse(each));
 
-  test('the log gives each reason for refused tokens once a minute, and never a token', async () => {
+  test('the log has one line for each reason of refused JWTs, and no part of a token', async () => {
     const own = await rig.start();
     const before = refusals().length;
     const tokens = await Promise.all([
@@ -208,7 +208,7 @@ describe('log lines about refused JWTs', () => {
     expect(all).not.toContain('Jo Secret');
   });
 
-  test('key id and issuer of a refused JWT are shortened in the log, and their control characters are escaped', async () => {
+  test('key id and issuer of a refused JWT are logged shortened and with escaped control characters', async () => {
     const own = await rig.start();
     const before = refusals().length;
     const bad = { kid: `x\u009b2J${'k'.repeat(2000)}`, alg: 'ES256', crit: ['c'.repeat(3000)] };
@@ -222,7 +222,7 @@ describe('log lines about refused JWTs', () => {
 });
 
 describe('changing keys of the issuer', () => {
-  test("JWTs with unknown key ids cause one fetch of the issuer's keys, not one for each token", async () => {
+  test('right after the keys of an issuer were fetched, ten JWTs with unknown key ids answer 401 without another fetch', async () => {
     const own = await rig.start();
     expect(await statusOf(own, await issuer.sign('ec'))).toBe(200);
     const before = issuer.asked;
@@ -234,7 +234,7 @@ describe('changing keys of the issuer', () => {
     expect(issuer.asked).toBe(before);
   });
 
-  test('while the issuer is unavailable, tokens of known keys are accepted and tokens of unknown keys answer 503', async () => {
+  test('while the issuer is unavailable, a JWT of a known key is accepted, and answers 503 at a process without keys', async () => {
     issuer.status = 500;
     const fresh = await rig.start();
     const answer = await fetch(`http://127.0.0.1:${fresh.port}/scim/v2/Users`, {

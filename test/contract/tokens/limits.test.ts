@@ -32,7 +32,7 @@ const ask = async (token: string, connection: string, headers: Record<string, st
   return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as any };
 };
 
-test('a token over its rate limit answers 429 with whole seconds to wait, and other tokens still answer 200', async () => {
+test('a token over its rate limit answers 429 with Retry-After in whole seconds, and another token still answers 200', async () => {
   const answers = [];
   for (let index = 0; index < 8; index++) answers.push(await ask(SLOW, 'slow'));
   expect(answers.slice(0, 5).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -44,14 +44,14 @@ test('a token over its rate limit answers 429 with whole seconds to wait, and ot
   expect((await ask(BESIDE, 'slow')).status).toBe(200);
 });
 
-test('300 concurrent lists with one token stay below the default rate limit: none answers 429', async () => {
+test('of 300 concurrent lists with one token none answers 429, because they stay below the default rate limit', async () => {
   const statuses = await Promise.all(Array.from({ length: 300 }, () => statusOf(app, SETTINGS_TOKEN)));
   // Lists take turns, so on a busy machine some answer 503. No token exceeds its rate limit.
   expect(statuses).not.toContain(429);
   expect(statuses).toContain(200);
 });
 
-test('repeated wrong tokens answer 429 and close the connection; the right token from that address still answers 200', async () => {
+test('repeated wrong tokens answer 429 and close the connection, and the right token from the same address still answers 200', async () => {
   const guess = (index: number) =>
     ask(`guess-${index}-0123456789`, 'default', { 'x-forwarded-for': '198.51.100.7' });
   let [last] = await Promise.all(Array.from({ length: 250 }, (_, index) => guess(index)));
@@ -77,7 +77,7 @@ test.each([
   ['192.0.2.7, nonsense', 403],
   ['', 403],
 ])(
-  'behind a trusted proxy allowedNetworks applies to the client address in X-Forwarded-For: %p answers %d',
+  'behind a trusted proxy allowedNetworks is compared with the client in X-Forwarded-For: %p answers %d',
   async (forwarded, status) => {
     const answer = await ask('token-of-the-inside-0123456789', 'inside', { 'x-forwarded-for': forwarded });
     expect(answer.status).toBe(status);

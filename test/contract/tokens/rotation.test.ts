@@ -50,7 +50,7 @@ const adminStatus = async (token: string, { port } = app): Promise<number> => {
   return answer.statusCode;
 };
 
-test('replacing a secret file activates the new token and ends the old one without a restart', async () => {
+test('after a secret file is replaced, the new token is accepted and the former one answers 401, without a restart', async () => {
   expect([await statusOf(app, ONE), await statusOf(app, TWO), await adminStatus(ADMIN)]).toEqual([
     200, 401, 200,
   ]);
@@ -64,7 +64,7 @@ test('replacing a secret file activates the new token and ends the old one witho
 });
 
 /** The tests run concurrently with separate services, because files are read every other second. */
-test('a secret file replaced by an empty, short, equal or missing one is logged once, and the former token remains valid', async () => {
+test('a secret file that becomes empty, short, equal to another or missing is logged once, and the former token stays valid', async () => {
   const cases: [what: string, files: Record<string, string>, message: RegExp][] = [
     ['empty', { SCIM_TOKEN: '', ADMIN_TOKEN: ADMIN }, /empty/],
     ['short', { SCIM_TOKEN: 'short', ADMIN_TOKEN: ADMIN }, /shorter/],
@@ -88,7 +88,7 @@ test('a secret file replaced by an empty, short, equal or missing one is logged 
   );
 }, 60_000);
 
-test('an admin token file replaced by the present token of an identity provider is refused, also when that token is about to be replaced by one that cannot be used', async () => {
+test('an admin token file that gets the token of an identity provider is refused, and the former admin token stays valid', async () => {
   const replacements = [
     { SCIM_TOKEN: ONE, ADMIN_TOKEN: ONE },
     { SCIM_TOKEN: 'short', ADMIN_TOKEN: ONE },
@@ -115,7 +115,7 @@ test('an admin token file replaced by the present token of an identity provider 
   );
 }, 60_000);
 
-test('a platform key file replaced by the token of an identity provider is refused, and the platform gets the former key only', async () => {
+test('a platform key file that gets the token of an identity provider is refused, and calls keep the former key', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'PLATFORM_TOKEN');
   const path = '/targets/main/token';

@@ -27,7 +27,7 @@ afterAll(async () => {
 const isAccepted = (app: App, token: string, connection?: string): Promise<boolean> =>
   statusOf(app, token, connection).then((status) => status === 200);
 
-test('a created token works on every replica beside the tokens of the settings, and only at its own connection', async () => {
+test('a token created by command is accepted by every replica, at its own connection only, and tokens of the settings stay valid', async () => {
   const secret = await rig.create('okta');
   expect(secret).toMatch(/^scimb_[A-Za-z0-9_-]{43}$/);
   const second = await rig.create('okta-2');
@@ -43,7 +43,7 @@ test('a created token works on every replica beside the tokens of the settings, 
   }
 });
 
-test('a revoked token is refused within two seconds on every replica, and other tokens still work', async () => {
+test('a revoked token is refused by every replica, and another token is still accepted', async () => {
   const [first, next] = [await rig.create('going'), await rig.create('staying')];
   for (const app of [one, two]) await eventually('known', () => isAccepted(app, next), 15_000);
   expect((await rig.command('token', 'revoke', 'going')).code).toBe(0);
@@ -55,14 +55,14 @@ test('a revoked token is refused within two seconds on every replica, and other 
   expect(await statusOf(one, next)).toBe(200);
 });
 
-test('a revoked token is refused even when the revocation message is lost', async () => {
+test('a revoked token is refused within seconds even when the message about its revocation is lost', async () => {
   const secret = await rig.create('quiet');
   await eventually('known', () => isAccepted(one, secret), 2500);
   await redis.hdel(`${rig.prefix}:{default}:tokens`, 'quiet');
   await eventually('refused', async () => (await statusOf(one, secret)) === 401, 2500);
 });
 
-test('neither Redis nor the log contains the secret of a created token', async () => {
+test('neither Redis nor the log nor `token list` contains the secret of a created token', async () => {
   const secret = await rig.create('hidden');
   await eventually('known', () => isAccepted(one, secret), 2500);
   const kept = JSON.stringify(await redis.hgetall(`${rig.prefix}:{default}:tokens`));
@@ -82,7 +82,7 @@ test('a token is refused after its expiry', async () => {
   expect((await rig.command('token', 'list')).out).toContain('short: expired');
 });
 
-test('an invalid token entry in Redis authenticates nobody and breaks no other token', async () => {
+test('an invalid token entry in Redis authenticates no request, and other tokens are still accepted', async () => {
   await redis.hset(`${rig.prefix}:{default}:tokens`, {
     nonsense: 'no json',
     empty: '{}',
@@ -96,7 +96,7 @@ test('an invalid token entry in Redis authenticates nobody and breaks no other t
   expect((await rig.command('token', 'list', '--json')).code).toBe(0);
 });
 
-test('token list shows tokens of settings and Redis with expiry and last use', async () => {
+test('`token list` shows tokens of settings and of Redis with expiry and last use', async () => {
   const third = await rig.start();
   const secret = await rig.create('seen', '--connection', 'other', '--expires', '90d');
   await eventually('known', () => isAccepted(third, secret, 'other'), 2500);
@@ -123,7 +123,7 @@ test('token list shows tokens of settings and Redis with expiry and last use', a
   expect(only).toHaveLength(1);
 });
 
-test('the first use of a token is stored at once, so that a killed process does not leave it unused', async () => {
+test('the first use of a created token is stored in Redis within seconds', async () => {
   const secret = await rig.create('first');
   await eventually('known', () => isAccepted(one, secret), 2500);
   await eventually(
@@ -133,7 +133,7 @@ test('the first use of a token is stored at once, so that a killed process does 
   );
 });
 
-test('a token was used at one process → the metric of a process that starts later has the time of that use', async () => {
+test('the metric of the last use of a token includes uses at another process that started earlier', async () => {
   await asClient(one, SETTINGS_TOKEN).get('/Users');
   const stored = await eventually(
     'stored',
@@ -150,7 +150,7 @@ test('a token was used at one process → the metric of a process that starts la
   await later.stop();
 });
 
-test('token create prints nothing but the token on standard output, and each refusal of the command says what to do', async () => {
+test('`token create` prints only the token on standard output, and a refused `token` command says what to do', async () => {
   const { code, out, err } = await rig.command('token', 'create', '--name', 'plain', '--expires', '4w');
   expect([code, out.match(/^scimb_\S+$/) !== null]).toEqual([0, true]);
   expect(err).toContain('plain');
@@ -171,7 +171,7 @@ test('token create prints nothing but the token on standard output, and each ref
   }
 });
 
-test('a token that expires soon is logged once, with the days that are left', async () => {
+test('a token that expires soon is logged once at the start, with the number of days left', async () => {
   await rig.create('ends-soon', '--expires', '5d');
   await rig.start();
   const told = rig.logs.filter((line) => line.includes('ends-soon') && line.includes('expires soon'));
@@ -183,7 +183,7 @@ test('a token that expires soon is logged once, with the days that are left', as
   });
 });
 
-test('while the last uses of tokens cannot be stored, the log says so once for each connection, and does not say that tokens cannot be read', async () => {
+test('while last uses of tokens cannot be stored, the log says this once, and does not say that tokens cannot be read', async () => {
   const key = `${rig.prefix}:{default}:tokenUses`;
   const about = (text: string): string[] => rig.logs.filter((line) => line.includes(text));
   await redis.del(key);
