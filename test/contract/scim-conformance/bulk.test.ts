@@ -58,7 +58,7 @@ const idOf = (result: Json): string => (result.location as string).split('/').at
 const membersOf = async (location: string): Promise<string[]> =>
   (await scim.get(location)).body.members.map(({ value }: Json) => value as string).sort();
 
-test('Bulk is announced with its limits (RFC 7644 §4), and PATCH accepts maxOperations operations (authentik)', async () => {
+test('ServiceProviderConfig announces the limits of Bulk (RFC 7644 §4), and a PATCH may have as many operations as maxOperations', async () => {
   const { bulk: announced } = (await scim.get('/ServiceProviderConfig')).body;
   expect(announced).toEqual({ supported: true, maxOperations: 1000, maxPayloadSize: MAX_BODY_BYTES });
   const { id } = await scim.group('patched at length');
@@ -102,7 +102,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect((await scim.get(`/Groups/${team.id}`)).status).toBe(404);
   });
 
-  test('a Bulk PATCH may have the operations themselves as data, as in the example of RFC 7644 §3.7.3', async () => {
+  test('a Bulk PATCH whose data is the list of operations itself is applied (example of RFC 7644 §3.7.3)', async () => {
     const { id } = await scim.user('bare patch@bulk.example', { nickName: 'B' });
     const data = [
       { op: 'remove', path: 'nickName' },
@@ -114,7 +114,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect(body).not.toHaveProperty('nickName');
   });
 
-  test('a refused bulk operation has its error and its status as text, and the others are executed', async () => {
+  test('a refused bulk operation returns its SCIM error and its status as text, and other operations are executed', async () => {
     const there = await scim.user('there@bulk.example');
     const results = await bulk([
       user('there'),
@@ -154,7 +154,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect((await scim.get(`/Users/${there.id}`)).body).toEqual(there);
   });
 
-  test('a Bulk request ends after failOnErrors errors, and the operations that were not tried have no result', async () => {
+  test('a Bulk request stops after failOnErrors errors, and operations that were not tried have no result', async () => {
     const missing = { method: 'DELETE', path: '/Users/nobody' };
     const operations = [user('before'), missing, user('between'), missing, user('after')];
     expect(statuses(await bulk(operations, { failOnErrors: 2 }))).toEqual(['201', '404', '201', '404']);
@@ -162,7 +162,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect(statuses(await bulk([missing, missing], { failOnErrors: 1 }))).toEqual(['404']);
   });
 
-  test('a Bulk request with If-Match and `attributes` in its URL creates a user with 201, because both do not apply to its operations', async () => {
+  test('If-Match and `attributes` in the URL of a Bulk request do not affect its operations: a POST in it answers 201', async () => {
     const body = { schemas: [BULK_REQUEST], Operations: [user('plain')] };
     const answer = await scim.post('/Bulk?attributes=userName', body, { 'if-match': 'W/"7"' });
     expect([answer.status, statuses(answer.body.Operations)]).toEqual([200, ['201']]);
@@ -179,7 +179,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
 });
 
 describe('bulkId (RFC 7644 §3.7.2)', () => {
-  test('a bulkId in data or path is replaced by the id of a resource created earlier or later in the request', async () => {
+  test('a bulkId in data or path is replaced by the id of the resource that an earlier or later operation creates', async () => {
     const [early, one, change, two, gone, spare] = await bulk([
       group('early', 'bulkId:one', 'bulkId:two'),
       user('one', managedBy('bulkId:two')),
@@ -203,7 +203,7 @@ describe('bulkId (RFC 7644 §3.7.2)', () => {
     expect(gone.location).toBe(spare.location);
   });
 
-  test('a bulkId reference that is unknown, or whose operation was refused, is 409 and stores nothing', async () => {
+  test('a bulk operation whose bulkId reference is unknown or belongs to a refused operation answers 409 and stores nothing', async () => {
     await scim.user('taken@bulk.example');
     const results = await bulk([
       user('taken'),
@@ -218,7 +218,7 @@ describe('bulkId (RFC 7644 §3.7.2)', () => {
     expect(await scim.find('/Groups', 'displayName eq "left out" or displayName eq "unknown"')).toEqual([]);
   });
 
-  test('a bulkId that is used twice answers 400, and no operation is executed', async () => {
+  test('a Bulk request that uses one bulkId twice answers 400, and no operation is executed', async () => {
     expect((await post([user('double'), group('double')])).body).toMatchObject({
       status: '400',
       scimType: 'invalidValue',
@@ -260,7 +260,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     }
   });
 
-  test('a bulk group that refers to a group whose creation is refused has the status 409, and exists with its other member', async () => {
+  test('a bulk group that refers to a group whose creation is refused answers 409, and is created without this member', async () => {
     await scim.group('holder');
     const [first, second] = await bulk([
       group('half', 'bulkId:holder', 'kept'),
@@ -271,7 +271,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     expect(await membersOf(first.location)).toEqual(['kept']);
   });
 
-  test('bulk operations whose simple values refer to each other in a circle are 409 and store nothing, and other operations are executed', async () => {
+  test('bulk operations whose userNames refer to each other in a circle answer 409, and another operation is executed', async () => {
     const results = await bulk([
       { ...user('n1'), data: { userName: 'bulkId:n2' } },
       { ...user('n2'), data: { userName: 'bulkId:n1' } },
@@ -282,7 +282,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
 });
 
 describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
-  test('a Bulk request with maxOperations is executed; one more is 413 and executes nothing', async () => {
+  test('a Bulk request with maxOperations operations is executed; with one more it answers 413 and executes none', async () => {
     const missing = { method: 'DELETE', path: '/Users/nobody' };
     expect(await bulk(Array<object>(1000).fill(missing))).toHaveLength(1000);
     const answer = await post([user('too many'), ...Array<object>(1000).fill(missing)]);
@@ -290,20 +290,20 @@ describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
     expect(await scim.find('/Users', 'userName eq "too many@bulk.example"')).toEqual([]);
   });
 
-  test('a Bulk body larger than maxPayloadSize is 413', async () => {
+  test('a Bulk body larger than maxPayloadSize answers 413', async () => {
     const answer = await post([user('large', { title: 'x'.repeat(MAX_BODY_BYTES) })]);
     expect(answer).toMatchObject({ status: 413, body: { status: '413' } });
     expect(answer.body.detail).toContain(String(MAX_BODY_BYTES));
   });
 
   test.each(['', 'null', '[]', '"text"', '{}', '{"schemas":[],"Operations":[]', '{"Operations":[[]]}'])(
-    'a Bulk request with the body %s is 400',
+    'a Bulk request with the body %j answers 400',
     async (body) => {
       expect((await scim.post('/Bulk', body)).status).toBe(400);
     },
   );
 
-  test('`__proto__` works as a bulkId, and a JSON key `__proto__` changes no prototype', async () => {
+  test('`__proto__` is accepted as a bulkId, and a JSON key `__proto__` in a Bulk request changes no prototype', async () => {
     const text = JSON.stringify({
       schemas: [BULK_REQUEST],
       Operations: [user('__proto__'), group('proto group', 'bulkId:__proto__')],
@@ -315,7 +315,7 @@ describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('a Bulk request whose data nests too deep is refused before any operation is executed', async () => {
+  test('a Bulk request with data nested 20,000 levels deep answers 400 invalidSyntax, and no operation is executed', async () => {
     const deep = `${'['.repeat(20_000)}"bulkId:shallow"${']'.repeat(20_000)}`;
     const text = JSON.stringify({
       schemas: [BULK_REQUEST],

@@ -53,7 +53,7 @@ const bySearch =
   };
 
 describe('reading all pages by cursor', () => {
-  test.each([1, 7, 25, 26])('sorted pages of %d resources keep the requested order', async (count) => {
+  test.each([1, 7, 25, 26])('cursor pages of %d users sorted by userName keep the requested order', async (count) => {
     const pages = await crawl(async (cursor) => {
       const { body } = await scim.get(
         `/Users?sortBy=userName&sortOrder=descending&count=${count}&cursor=${cursor}`,
@@ -68,7 +68,7 @@ describe('reading all pages by cursor', () => {
     expect(pages).toHaveLength(Math.ceil(25 / count));
   });
 
-  test.each([1, 7, 24, 25, 26, 1000])('cursor pages of %d list every user once', async (count) => {
+  test.each([1, 7, 24, 25, 26, 1000])('cursor pages of %d users together list every user once', async (count) => {
     const pages = await crawl(byGet(count));
     expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
     expect(pages).toHaveLength(Math.ceil(25 / count));
@@ -76,7 +76,7 @@ describe('reading all pages by cursor', () => {
   });
 
   test.each([byGet(4, EU), bySearch('/Users/.search', 4, EU)])(
-    'cursor pages with a filter list every match, by GET and by .search',
+    'cursor pages of a filtered list together have every match, by GET and by .search',
     async (ask) => {
       const pages = await crawl(ask);
       expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(
@@ -91,33 +91,33 @@ describe('reading all pages by cursor', () => {
     },
   );
 
-  test('cursor pages of a filter by group list exactly the users of the group', async () => {
+  test('cursor pages with a filter on groups.value list exactly the users of the group', async () => {
     const [group] = await scim.find('/Groups', 'displayName eq "all"');
     const pages = await crawl(byGet(10, `groups.value eq "${group.id}"`));
     expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
   });
 
-  test('a cursor list by userName returns one user or none', async () => {
+  test('a cursor list with a filter on userName has one user or none', async () => {
     expect(await crawl(byGet(1, 'userName eq "u3@x.example"'))).toMatchObject([
       { totalResults: 1, Resources: [{ id: ids[2] }] },
     ]);
     expect(await crawl(byGet(1, 'userName eq "nobody"'))).toMatchObject([{ totalResults: 0, Resources: [] }]);
   });
 
-  test('the next cursor page with another count and other attributes continues after the last user of the previous page', async () => {
+  test('a cursor continues after the last listed user, also with another count and other attributes', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     const { body } = await scim.get(`/Users?cursor=${nextCursor}&count=2&attributes=userName`);
     expect(idsOf(body.Resources)).toEqual(ids.slice(3, 5));
     expect(body.Resources[0]).not.toHaveProperty('emails');
   });
 
-  test('a cursor can be used twice and returns the same page', async () => {
+  test('a cursor that is used twice returns the same page each time', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     const [first, second] = [await byGet(3)(nextCursor), await byGet(3)(nextCursor)];
     expect(first).toEqual(second);
   });
 
-  test('cursor pages of a search at the root list users and groups', async () => {
+  test('cursor pages of POST /.search list users and then groups', async () => {
     const pages = await crawl(bySearch('/.search', 10));
     expect(pages.map(({ totalResults, itemsPerPage }) => [totalResults, itemsPerPage])).toEqual([
       [26, 10],
@@ -134,7 +134,7 @@ describe('reading all pages by cursor', () => {
 });
 
 test.each([undefined, 'userName sw "moving"'])(
-  'users created and deleted between two pages do not change which others are listed (filter %s)',
+  'while users are created and deleted between cursor pages, every new and every remaining user is listed once (filter %s)',
   async (filter) => {
     const stays: string[] = [];
     const leaves: string[] = [];
@@ -167,7 +167,7 @@ describe('refusals (RFC 9865 §2.1)', () => {
     },
   );
 
-  test('a cursor of another query is 400 invalidCursor', async () => {
+  test('a cursor that is used with another filter or endpoint answers 400 invalidCursor', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     await refused(`cursor=${nextCursor}&filter=userName%20pr`, 'invalidCursor');
     expect((await scim.get(`/Groups?cursor=${nextCursor}`)).body.scimType).toBe('invalidCursor');
@@ -175,14 +175,14 @@ describe('refusals (RFC 9865 §2.1)', () => {
     expect(everywhere.body.scimType).toBe('invalidCursor');
   });
 
-  test('a cursor request with an unusable count is 400 invalidCount', async () => {
+  test('a cursor request with a count of 0, -1 or text answers 400 invalidCount', async () => {
     for (const count of ['0', '-1', 'ten']) await refused(`cursor=&count=${count}`, 'invalidCount');
   });
 
-  test('startIndex together with a cursor is 400 invalidValue', () =>
+  test('startIndex together with a cursor answers 400 invalidValue', () =>
     refused('cursor=&startIndex=1', 'invalidValue'));
 
-  test('a cursor of a sorted list is refused with another sort order', async () => {
+  test('a cursor that is used with another sort order answers 400 invalidCursor', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3&sortBy=userName')).body;
     await refused(`cursor=${nextCursor}`, 'invalidCursor');
     await refused(`cursor=${nextCursor}&sortBy=userName&sortOrder=descending`, 'invalidCursor');
@@ -190,11 +190,11 @@ describe('refusals (RFC 9865 §2.1)', () => {
     await refused(`cursor=${unsorted}&sortBy=userName`, 'invalidCursor');
   });
 
-  test('an invalid filter with a cursor is 400 invalidFilter', () =>
+  test('an invalid filter together with a cursor answers 400 invalidFilter', () =>
     refused('cursor=&filter=nosuch%20pr', 'invalidFilter'));
 });
 
-test('a list request without a cursor is paged by startIndex, and both methods are announced (RFC 9865 §4)', async () => {
+test('a list without a cursor is paged by startIndex, and ServiceProviderConfig announces cursor and index (RFC 9865 §4)', async () => {
   const { body } = await scim.get('/Users?count=2');
   expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
   expect(body).not.toHaveProperty('nextCursor');

@@ -116,13 +116,13 @@ describe('validation of custom attributes', () => {
     ['text for a complex value', { seat: 'north 3' }],
     ['a part of the wrong type', { seat: { floor: 'three' } }],
     ['an object for text', { tag: { a: 1 } }],
-  ])('a user with %s is 400 invalidValue and stores nothing', async (_what, extra) => {
+  ])('a POST of a user with %s answers 400 invalidValue and stores no user', async (_what, extra) => {
     const answer = await scim.post('/Users', userBody('bad@x.example', person(extra)));
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
     expect(await scim.find('/Users', 'userName eq "bad@x.example"')).toEqual([]);
   });
 
-  test('a required extension cannot be left out on POST or removed by PATCH', async () => {
+  test('a required extension that is left out in POST or removed by PATCH answers 400', async () => {
     const body = { schemas: [GROUP], displayName: 'team' };
     const answer = await scim.post('/Groups', body);
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
@@ -183,7 +183,7 @@ describe('PATCH of custom attributes', () => {
     ['type', 'invalidValue', { op: 'replace', path: `${PERSON}:badge`, value: 'x' }],
     ['form', 'invalidValue', { op: 'replace', path: `${PERSON}:joined`, value: 'soon' }],
   ])(
-    'PATCH that violates the declared %s of a custom attribute is 400 %s',
+    'a PATCH that violates the declared %s of a custom attribute answers 400 %s',
     async (what, scimType, operation) => {
       expect(await patched(`breach-${what}`, {}, operation)).toMatchObject({
         status: 400,
@@ -194,7 +194,7 @@ describe('PATCH of custom attributes', () => {
 });
 
 describe('an immutable attribute (RFC 7643 §7)', () => {
-  test('an immutable custom attribute is set once by PATCH, may be repeated, and is never changed or removed', async () => {
+  test('an immutable custom attribute can be set once and repeated by PATCH; changing or removing it answers 400 mutability', async () => {
     const { id } = await scim.user('immutable@x.example', person());
     const path = `${PERSON}:badge`;
     const set = (op: string, value?: unknown) => scim.patch(`/Users/${id}`, { op, path, value });
@@ -204,7 +204,7 @@ describe('an immutable attribute (RFC 7643 §7)', () => {
       expect(refused).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  test('PUT may repeat or omit an immutable attribute, and a change answers 400 mutability (RFC 7644 §3.5.1)', async () => {
+  test('a PUT that repeats or omits an immutable custom attribute keeps it; a changed value answers 400 mutability (RFC 7644 §3.5.1)', async () => {
     const { id } = await scim.user('put@x.example', person({ badge: 3 }));
     const put = (badge?: number) => scim.put(`/Users/${id}`, userBody('put@x.example', person({ badge })));
     expect((await put(3)).status).toBe(200);
@@ -242,12 +242,12 @@ describe('filters and sorting', () => {
     expect(named(await scim.find('/Users', filter))).toEqual(expected.map((name) => `${name}@x.example`));
   });
 
-  test('a filter of the wrong type is 400 invalidFilter', async () => {
+  test('a filter that compares a custom integer with text answers 400 invalidFilter', async () => {
     const answer = await scim.get(`/Users?filter=${encodeURIComponent(`${PERSON}:seat.floor eq "high"`)}`);
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
   });
 
-  test('sortBy on a custom number sorts numerically: 2 before 10', async () => {
+  test('sortBy on a custom integer sorts by number: 2 before 10', async () => {
     const query = new URLSearchParams({
       filter: `${PERSON}:seat.building eq "filter"`,
       sortBy: `${PERSON}:seat.floor`,
@@ -276,7 +276,7 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
     [`attributes=${PERSON}`, { costCode: 'A-1', tag: 'always', remote: true }],
     [`excludedAttributes=${PERSON}:tag,${PERSON}:remote`, { costCode: 'A-1', tag: 'always' }],
     [`excludedAttributes=${PERSON}`, { tag: 'always' }],
-  ])('GET and list with "%s" return the custom attributes %j', async (query, expected) => {
+  ])('GET and list with the parameters "%s" return the custom attributes %j', async (query, expected) => {
     expect(await shown(query)).toEqual(expected);
     const list = await scim.get(
       `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,
@@ -285,7 +285,7 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
   });
 });
 
-test('values of custom attributes reach the platform, and a user who lacks an attribute that was made required later can be deactivated', async () => {
+test('custom attributes reach the platform, and a user without an attribute that became required later can still be deactivated', async () => {
   const attributes = settings.targets.main?.attributes ?? {};
   const whole = await buildBridge({
     configure: (config) => {

@@ -147,7 +147,7 @@ test.each([
   null,
   true,
   [[]],
-])('PATCH with the member %j, which has no usable value, answers 400 and changes nothing', async (member) => {
+])('PATCH and POST with the member %j, which has no usable value, answer 400 and change nothing', async (member) => {
   const group = await scim.group(`g${++serial}`, [a]);
   for (const op of ['add', 'replace', 'remove']) {
     const answer = await scim.patch(`/Groups/${group.id}`, {
@@ -161,7 +161,7 @@ test.each([
   expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
 });
 
-test('1,000 members are added in one PATCH, and the same PATCH again keeps the version', async () => {
+test('1,000 members that one PATCH adds are stored, and the repeated PATCH keeps the version of the group', async () => {
   const group = await scim.group('thousand');
   const value = Array.from({ length: 1000 }, (_, n) => ({ value: `m${n}` }));
   for (let round = 0; round < 2; round++) {
@@ -172,7 +172,7 @@ test('1,000 members are added in one PATCH, and the same PATCH again keeps the v
   }
 });
 
-test('adding a member to a group of 10,000 takes about as long as to a small group, and a list of groups without members does not load the members', async () => {
+test('adding a member takes at most five times as long in a group of 10,000 as in a small one, and listing without members is faster', async () => {
   const values = Array.from({ length: 10_000 }, (_, n) => ({ value: `crowd-${n}` }));
   const big = (await scim.post('/Groups', { displayName: 'big', members: values })).body.id as string;
   const small = (await scim.group('small')).id as string;

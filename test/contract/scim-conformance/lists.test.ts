@@ -42,7 +42,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
     ['?startIndex=&count=', 1, 25],
     ['?unknown=1&count=2&aadOptscim062020', 1, 2],
     ['?startIndex=%2B2&count=2', 2, 2],
-  ])('the page %j starts at %d with %d of 25 users', async (query, startIndex, count) => {
+  ])('the list /Users%s starts at %d and has %d of 25 users', async (query, startIndex, count) => {
     const answer = await scim.get(`/Users${query}`);
     expect(answer).toMatchObject({
       status: 200,
@@ -52,7 +52,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
   });
 
   test.each(['?count=ten', '?startIndex=1.5', '?count=1e2', '?startIndex=one'])(
-    'the list parameter %s is 400 invalidValue',
+    'GET /Users%s answers 400 invalidValue',
     async (query) => {
       expect(await scim.get(`/Users${query}`)).toMatchObject({
         status: 400,
@@ -61,7 +61,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
     },
   );
 
-  test('pages of a filtered list have the number of all matches as totalResults, and list each match once in a stable order', async () => {
+  test('pages of a filtered list have all matches in totalResults, and together list each match once in a stable order', async () => {
     const filter = encodeURIComponent(`${CUSTOM}:region eq "us"`);
     const seen: number[] = [];
     for (let startIndex = 1; startIndex <= 13; startIndex += 4) {
@@ -78,7 +78,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
     });
   });
 
-  test('pages keep their order when a user is changed', async () => {
+  test('a changed user keeps its place in the list', async () => {
     const before = numbers((await scim.get('/Users')).body.Resources);
     await scim.patch(`/Users/${ids[3]}`, { op: 'replace', path: 'nickName', value: `n${Date.now()}` });
     expect(numbers((await scim.get('/Users')).body.Resources)).toEqual(before);
@@ -135,7 +135,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     '[]',
     '""',
     'and',
-  ])('the filter %s is 400 invalidFilter and never the whole list', async (filter) => {
+  ])('the filter %s answers 400 invalidFilter', async (filter) => {
     expect(await scim.get(`/Users?filter=${encodeURIComponent(filter)}`)).toMatchObject({
       status: 400,
       body: { scimType: 'invalidFilter' },
@@ -155,7 +155,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     await scim.delete(`/Users/${id}`);
   });
 
-  test('query parameter names match without regard to case', async () => {
+  test('names of query parameters such as filter and count are compared without letter case', async () => {
     const filter = 'userName eq "u3@x.example"';
     const inUrl = await scim.get(`/Users?FILTER=${encodeURIComponent(filter)}&Attributes=userName`);
     expect(numbers(inUrl.body.Resources)).toEqual([3]);
@@ -168,7 +168,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     });
   });
 
-  test('the filter members.value finds the group of a user, and the group with a member value that names no user yet', async () => {
+  test('a filter on members.value finds the group of a user, and the group with a member value that no user has yet', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
     expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
       1,
@@ -186,7 +186,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
 });
 
 describe('projections (RFC 7644 §3.9)', () => {
-  test('attributes selects the named attributes plus id and schemas on GET, list, .search, POST, PUT and PATCH', async () => {
+  test('the parameter attributes selects the named attributes, id and schemas on GET, list, .search, POST, PUT and PATCH', async () => {
     const check = (body: Json): void => {
       expect(Object.keys(body).sort()).toEqual(['id', 'schemas', 'userName']);
     };
@@ -210,7 +210,7 @@ describe('projections (RFC 7644 §3.9)', () => {
     await scim.delete(`/Users/${created.body.id}`);
   });
 
-  test('repeated parameters mean the same as names separated by commas', async () => {
+  test('attributes or excludedAttributes sent twice counts like one parameter with names separated by commas', async () => {
     const query = '?attributes=userName&attributes=externalId';
     const both = ['externalId', 'id', 'schemas', 'userName'];
     expect(Object.keys((await scim.get(`/Users/${ids[0]}${query}`)).body).sort()).toEqual(both);
@@ -262,7 +262,7 @@ describe('.search (RFC 7644 §3.4.3)', () => {
   });
 
   test.each([{ count: 'ten' }, { startIndex: {} }, { filter: 7 }, { attributes: [7] }, { filter: [] }])(
-    '.search with %j is 400',
+    'POST /Users/.search with %j answers 400',
     async (extra) => {
       expect((await scim.post('/Users/.search', { schemas: [SEARCH], ...extra })).status).toBe(400);
     },

@@ -21,7 +21,7 @@ describe('media types (RFC 7644 §3.8)', () => {
     undefined,
     'application/octet-stream',
     'nonsense',
-  ])('a body sent as %s is accepted', async (type) => {
+  ])('a body with the content type %s is accepted', async (type) => {
     const userName = `type-${Math.random()}@x.example`;
     const answer = await scim.post('/Users', userBody(userName), { 'content-type': type });
     expect(answer).toMatchObject({ status: 201, body: { userName } });
@@ -31,11 +31,11 @@ describe('media types (RFC 7644 §3.8)', () => {
     [{ 'content-type': 'application/scim+json; charset=latin1' }],
     [{ 'content-type': 'application/scim+json; charset=nonsense' }],
     [{ 'content-encoding': 'compress' }],
-  ])('a body sent as %j is 415', async (headers) => {
+  ])('a body with the header %j answers 415', async (headers) => {
     expect((await scim.post('/Users', userBody('refused@x.example'), headers)).status).toBe(415);
   });
 
-  test('a body larger than maxBodyBytes is 413', async () => {
+  test('a body larger than maxBodyBytes answers 413', async () => {
     const answer = await scim.post('/Users', userBody('large@x.example', { title: 'x'.repeat(150_000) }));
     expect(answer).toMatchObject({ status: 413, body: { schemas: [ERROR], status: '413' } });
     expect(await scim.find('/Users', 'userName eq "large@x.example"')).toEqual([]);
@@ -55,7 +55,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     ['/ResourceTypes', ['POST', 'DELETE'], 'GET'],
     ['/Schemas', ['POST', 'PATCH'], 'GET'],
     [`/Schemas/${USER}`, ['PUT', 'DELETE'], 'GET'],
-  ])('%s answers %j with 405 and Allow', async (path, methods, allow) => {
+  ])('%s answers the methods %j with 405 and Allow: %s', async (path, methods, allow) => {
     for (const method of methods) {
       const answer = await scim.send(method, path, method === 'DELETE' || method === 'GET' ? undefined : {});
       expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow]);
@@ -63,7 +63,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
   });
 
   test.each(['/', '', '/nowhere', '/Users/x/y', '/User', '/Users.json', '/v2/Users', '/Me/x'])(
-    'the address %s is 404 with an error body',
+    'the address %s answers 404 with a SCIM error to every method',
     async (path) => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         const answer = await scim.send(
@@ -90,12 +90,12 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     }
   });
 
-  test('/Me without a JWT answers 501, and changes of passwords are announced as unsupported', async () => {
+  test('GET /Me without a JWT answers 501, and ServiceProviderConfig announces changePassword as unsupported', async () => {
     expect((await scim.get('/Me')).status).toBe(501);
     expect((await scim.get('/ServiceProviderConfig')).body.changePassword.supported).toBe(false);
   });
 
-  test('a trailing slash, ? or & does not change the answer', async () => {
+  test('an address with a slash, ? or & at its end answers 200 like the address without them', async () => {
     for (const path of [
       '/Users/',
       '/Users?',
@@ -112,7 +112,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
       expect((await scim.get(path)).status).toBe(200);
   });
 
-  test('a client whose base address ends with a slash gets the same answers', async () => {
+  test('//Users, as a client with a slash after its base address sends it, answers like /Users', async () => {
     const created = await scim.post('//Users', userBody('double@x.example'));
     expect(created.status).toBe(201);
     const location = `${scim.root}/Users/${created.body.id}`;
@@ -144,7 +144,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     expect(there.headers['www-authenticate']).toBe('Bearer realm="scim"');
   });
 
-  test('no answer names the server software', async () => {
+  test('an answer has neither the header Server nor X-Powered-By', async () => {
     const { headers } = await scim.get('/Users');
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('server');
@@ -152,7 +152,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
 });
 
 describe('discovery (RFC 7644 §4)', () => {
-  test('discovery endpoints answer without a token, refuse filters with 403, and return their own location', async () => {
+  test('discovery endpoints answer without a token, answer 403 to a filter, and return the location of each document', async () => {
     const none = { authorization: undefined };
     for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas']) {
       expect((await scim.get(path, none)).status).toBe(200);
@@ -202,7 +202,7 @@ describe('discovery (RFC 7644 §4)', () => {
   });
 });
 
-test('two connections may have users of the same name, and tokens and ids of one connection do not work at the other', async () => {
+test('users of two connections may have the same userName; a token answers 401 and an id 404 at the other connection', async () => {
   const { bridge: shared, on } = await startProfiles();
   const clients = Object.values(on);
   const users = await Promise.all(

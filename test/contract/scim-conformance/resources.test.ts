@@ -34,7 +34,7 @@ describe('create (RFC 7644 §3.3)', () => {
     expect((await scim.get('/Users/mine')).status).toBe(404);
   });
 
-  test('password is never returned, even when requested (RFC 7643 §4.1.1)', async () => {
+  test('a password is never returned, even when requested, and a filter on it answers 400 (RFC 7643 §4.1.1)', async () => {
     const { body } = await scim.post('/Users', userBody('secret@x.example', { password: 'Tr0ub4dor' }));
     for (const query of [
       '',
@@ -49,7 +49,7 @@ describe('create (RFC 7644 §3.3)', () => {
     );
   });
 
-  test('POST of a taken userName is 409 uniqueness and creates nothing (RFC 7644 §3.3)', async () => {
+  test('POST of a taken userName answers 409 uniqueness and creates nothing (RFC 7644 §3.3)', async () => {
     await scim.user('dup@x.example');
     const answer = await scim.post('/Users', userBody('DUP@x.example', { externalId: 'dup2' }));
     expect(answer).toMatchObject({
@@ -60,7 +60,7 @@ describe('create (RFC 7644 §3.3)', () => {
     expect(await scim.find('/Users', 'externalId eq "dup2"')).toEqual([]);
   });
 
-  test('PUT and PATCH onto a taken userName are 409 and change nothing', async () => {
+  test('PUT and PATCH that set a taken userName answer 409 uniqueness and change nothing', async () => {
     await scim.user('held@x.example');
     const user = await scim.user('mover@x.example');
     const put = await scim.put(`/Users/${user.id}`, { ...user, userName: 'held@x.example' });
@@ -85,14 +85,14 @@ describe('create (RFC 7644 §3.3)', () => {
     ['no userName', { userName: undefined }],
     ['an empty userName', { userName: ' ' }],
     ['userName null', { userName: null }],
-  ])('POST with %s is 400 invalidValue (RFC 7644 §3.12)', async (_what, extra) => {
+  ])('POST with %s answers 400 invalidValue (RFC 7644 §3.12)', async (_what, extra) => {
     expect(await scim.post('/Users', userBody('x', extra))).toMatchObject({
       status: 400,
       body: { scimType: 'invalidValue' },
     });
   });
 
-  test('POST of a group without displayName is 400 invalidValue, with a taken name 409', async () => {
+  test('POST of a group without displayName answers 400 invalidValue, and with a taken displayName 409 uniqueness', async () => {
     expect(await scim.post('/Groups', { schemas: [GROUP] })).toMatchObject({
       status: 400,
       body: { scimType: 'invalidValue' },
@@ -130,12 +130,12 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect(rest).toEqual({ schemas: [USER], id: user.id, userName: 'put@x.example', active: true });
   });
 
-  test('PUT of an unknown id is 404 and creates nothing', async () => {
+  test('PUT of an unknown id answers 404 and creates nothing', async () => {
     expect((await scim.put('/Users/nobody', userBody('ghost@x.example'))).status).toBe(404);
     expect(await scim.find('/Users', 'userName eq "ghost@x.example"')).toEqual([]);
   });
 
-  test('PUT without `active` keeps a deactivated user inactive, and PUT with `active` true reactivates', async () => {
+  test('PUT without `active` keeps a deactivated user inactive, and PUT with `active` true reactivates the user', async () => {
     const { id } = await scim.user('left@x.example');
     const body = (extra: object) => userBody('left@x.example', { active: undefined, ...extra });
     await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
@@ -156,7 +156,7 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect((await scim.put(`/Users/${id}`, body({ title: 'Dr' }))).body.active).toBe(true);
   });
 
-  test('POST without `active` reactivates an inactive user who comes back', async () => {
+  test('POST without `active` of a deactivated user answers 201 and reactivates the user', async () => {
     const { id } = await scim.user('back@x.example');
     await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
     const post = await scim.post('/Users', userBody('back@x.example', { active: undefined }));
@@ -164,7 +164,7 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect(await scim.find('/Users', 'userName eq "back@x.example" and active eq false')).toEqual([]);
   });
 
-  test('PUT of the same body keeps version and lastModified', async () => {
+  test('PUT of an unchanged user or group keeps version and lastModified', async () => {
     const user = await scim.user('same@x.example');
     expect((await scim.put(`/Users/${user.id}`, user)).body).toEqual(user);
     const group = await scim.group('same', [user.id]);
@@ -173,7 +173,7 @@ describe('replace (RFC 7644 §3.5.1)', () => {
 });
 
 describe('patch (RFC 7644 §3.5.2)', () => {
-  test('PATCH is atomic: an error in the last operation undoes the first', async () => {
+  test('when the last operation of a PATCH fails, the PATCH answers 400 and its first operation is not applied', async () => {
     const user = await scim.user('atomic@x.example');
     const answer = await scim.patch(
       `/Users/${user.id}`,
@@ -234,7 +234,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
     expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
   });
 
-  test('PATCH of an unknown id is 404', async () => {
+  test('PATCH of an unknown id answers 404', async () => {
     for (const path of ['/Users/nobody', '/Groups/nobody']) {
       expect((await scim.patch(path, { op: 'replace', path: 'displayName', value: 'x' })).status).toBe(404);
     }
@@ -242,7 +242,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
 });
 
 describe('delete (RFC 7644 §3.6)', () => {
-  test('DELETE is 204 without a body, then every method is 404, and the names are free at once', async () => {
+  test('DELETE answers 204 without a body; then every method answers 404, and the userName is free at once', async () => {
     const user = await scim.user('gone@x.example');
     const answer = await scim.delete(`/Users/${user.id}`);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -256,7 +256,7 @@ describe('delete (RFC 7644 §3.6)', () => {
 });
 
 describe('versions (RFC 7644 §3.14)', () => {
-  test('GET with If-None-Match of the current version is 304, and a write with If-Match of another version is 412 and changes nothing', async () => {
+  test('GET with If-None-Match of the current version answers 304, and a write with If-Match of another version 412 without a change', async () => {
     const user = await scim.user('etag@x.example');
     const path = `/Users/${user.id}`;
     for (const tag of ['W/"1"', '"1"', '*', 'W/"7", W/"1"']) {
@@ -280,7 +280,7 @@ describe('versions (RFC 7644 §3.14)', () => {
     expect((await scim.delete(path, { 'if-match': '*' })).status).toBe(204);
   });
 
-  test('a member change gives the group a new version, and If-Match with the old one is 412', async () => {
+  test('a change of members gives the group a new version, and a PATCH with If-Match of the former version answers 412', async () => {
     const group = await scim.group('etag');
     const patch = { Operations: [{ op: 'add', path: 'members', value: [{ value: 'a' }] }] };
     const answer = await scim.send('PATCH', `/Groups/${group.id}`, patch);
@@ -292,7 +292,7 @@ describe('versions (RFC 7644 §3.14)', () => {
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toEqual([{ value: 'a' }]);
   });
 
-  test('of 20 writers with If-Match on one user one succeeds for each version, and no update is lost', async () => {
+  test('of 20 concurrent PATCHes with the same If-Match one answers 200, and its value is stored', async () => {
     const user = await scim.user('race@x.example');
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>

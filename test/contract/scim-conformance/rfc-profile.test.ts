@@ -24,13 +24,13 @@ test.each([
   ['an unknown attribute', { op: 'add', path: 'nosuch', value: 'x' }, 'invalidPath'],
   ['a manager as text', { op: 'add', path: `${ENTERPRISE}:manager`, value: '9' }, 'invalidValue'],
   ['an unquoted value', { op: 'add', path: 'emails[type eq work].value', value: 'x' }, 'invalidFilter'],
-])('PATCH with %s is 400 (RFC 7644 §3.5.2, §3.12)', async (_what, operation, scimType) => {
+])('under the profile rfc a PATCH with %s answers 400 and changes nothing (RFC 7644 §3.5.2, §3.12)', async (_what, operation, scimType) => {
   const answer = await scim.patch(`/Users/${user}`, operation);
   expect(answer).toMatchObject({ status: 400, body: { scimType } });
   expect((await scim.get(`/Users/${user}`)).body.meta.version).toBe('W/"1"');
 });
 
-test('PATCH, .search and POST need their message schema (RFC 7644 §3.1)', async () => {
+test('under the profile rfc PATCH, .search and POST without their schema answer 400 (RFC 7644 §3.1)', async () => {
   const operations = { Operations: [{ op: 'replace', path: 'title', value: 'x' }] };
   expect((await scim.send('PATCH', `/Users/${user}`, operations)).status).toBe(400);
   expect((await scim.send('PATCH', `/Users/${user}`, { schemas: [PATCH_OP], Operations: [] })).status).toBe(
@@ -44,19 +44,19 @@ test('PATCH, .search and POST need their message schema (RFC 7644 §3.1)', async
   ).toBe(400);
 });
 
-test('an unquoted filter value is 400 invalidFilter (RFC 7644 §3.4.2.2)', async () => {
+test('under the profile rfc an unquoted filter value answers 400 invalidFilter (RFC 7644 §3.4.2.2)', async () => {
   expect(await scim.get('/Users?filter=userName%20eq%20rfc@x.example')).toMatchObject({
     status: 400,
     body: { scimType: 'invalidFilter' },
   });
 });
 
-test('sorting is announced and supported (RFC 7644 §3.4.2.3)', async () => {
+test('under the profile rfc ServiceProviderConfig announces sorting, and a list with sortBy answers 200 (RFC 7644 §3.4.2.3)', async () => {
   expect((await scim.get('/ServiceProviderConfig')).body.sort.supported).toBe(true);
   expect((await scim.get('/Users?sortBy=userName')).status).toBe(200);
 });
 
-test('PUT of a group without members removes all members (RFC 7644 §3.5.1), and POST never reactivates a user', async () => {
+test('under the profile rfc PUT of a group without members removes all members, and POST of a deactivated user answers 409', async () => {
   const group = await scim.group('rfc', [user]);
   const put = await scim.put(`/Groups/${group.id}`, { schemas: [GROUP], displayName: 'rfc' });
   expect(put).toMatchObject({ status: 200, body: { members: [] } });
@@ -64,7 +64,7 @@ test('PUT of a group without members removes all members (RFC 7644 §3.5.1), and
   expect((await scim.post('/Users', userBody('rfc@x.example'))).status).toBe(409);
 });
 
-test('PATCH replace of a missing member answers 400 noTarget and changes nothing (RFC 7644 §3.5.2.3)', async () => {
+test('under the profile rfc PATCH replace of a missing member answers 400 noTarget and changes nothing (RFC 7644 §3.5.2.3)', async () => {
   const { id: other } = await scim.user('other@x.example');
   const group = await scim.group('replaced', [user]);
   const replace = (who: string) =>
@@ -79,7 +79,7 @@ test('PATCH replace of a missing member answers 400 noTarget and changes nothing
   expect((await scim.get(`/Groups/${group.id}`)).body.members).toMatchObject([{ value: other }]);
 });
 
-test('a member with `$ref` and without `value` is 400 invalidValue, and the group stays (RFC 7643 §4.2)', async () => {
+test('under the profile rfc a member with `$ref` and without `value` answers 400 invalidValue and changes nothing (RFC 7643 §4.2)', async () => {
   const { id: other } = await scim.user('by-reference@x.example');
   const group = await scim.group('referenced', [user]);
   const members = [{ $ref: `https://idp.example/scim/v2/Users/${other}` }];

@@ -29,7 +29,7 @@ const search = (query: object = {}): Promise<Answer> =>
   scim.post('/.search', { schemas: [SEARCH], ...query });
 const names = ({ body }: Answer): string[] => body.Resources.map((each: Json) => each.displayName);
 
-test('a search at the root returns users and groups in one ListResponse, each as its own endpoint returns it', async () => {
+test('POST /.search returns users and groups in one ListResponse, each as GET of its own address returns it', async () => {
   const answer = await search();
   expect(answer).toMatchObject({
     status: 200,
@@ -83,12 +83,12 @@ test.each([
   expect([answer.status, names(answer), answer.body.totalResults]).toEqual([200, expected, expected.length]);
 });
 
-test('filters on members and id find users and groups', async () => {
+test('a root search finds a group by members.value, and a user by id', async () => {
   expect(names(await search({ filter: `members.value eq "${ada.id}"` }))).toEqual(['Admins']);
   expect(names(await search({ filter: `id eq "${ada.id}"` }))).toEqual(['Ada']);
 });
 
-test('a root search sorts users and groups together; an attribute of one type counts as absent in the other', async () => {
+test('a root search sorts users and groups together, and an attribute that groups lack counts as absent in groups', async () => {
   expect(names(await search({ sortBy: 'displayName' }))).toEqual(['Ada', 'Admins', 'Bob', 'Builders', 'Cyd']);
   const page = { sortBy: 'displayName', sortOrder: 'descending', startIndex: 2, count: 2 };
   expect(names(await search(page))).toEqual(['Builders', 'Bob']);
@@ -101,7 +101,7 @@ test('a root search sorts users and groups together; an attribute of one type co
   ]);
 });
 
-test('attributes and excludedAttributes apply to both types in a root search', async () => {
+test('attributes and excludedAttributes of a root search apply to users and to groups', async () => {
   const { body } = await search({ attributes: ['userName', 'members'] });
   expect(body.Resources.map((each: Json) => Object.keys(each).sort())).toEqual([
     ...Array.from({ length: 3 }, () => ['id', 'schemas', 'userName']),
@@ -115,13 +115,13 @@ test('attributes and excludedAttributes apply to both types in a root search', a
 });
 
 test.each(['nosuch pr', 'userName', `${USER}:members pr`, 'active gt true'])(
-  'a root search with the filter %s is 400 invalidFilter',
+  'a root search with the filter %s answers 400 invalidFilter',
   async (filter) => {
     expect(await search({ filter })).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
   },
 );
 
-test('the root search answers other methods with 405, and needs the message schema and a token', async () => {
+test('/.search answers 405 to methods other than POST, 401 without a token and 400 to an invalid body', async () => {
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await scim.send(
       method,

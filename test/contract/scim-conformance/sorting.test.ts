@@ -54,7 +54,7 @@ describe('the order of sorted lists', () => {
     [`${CUSTOM}:level`, 'cbdae', 'daebc'],
     [`${ENTERPRISE}:employeeNumber`, 'edacb', 'dacbe'],
   ])(
-    'a list with sortBy=%s has the order %s, and %s when descending',
+    'sortBy=%s lists the users a to e in the order %s, and descending in the order %s',
     async (sortBy, ascending, descending) => {
       for (const [order, expected] of [
         ['', ascending],
@@ -68,7 +68,7 @@ describe('the order of sorted lists', () => {
     },
   );
 
-  test('groups are sorted by displayName and by members.value, and users by the name of their group', async () => {
+  test('groups can be sorted by displayName and by members.value, and users by groups.display', async () => {
     expect(initials((await scim.get('/Groups?sortBy=displayName')).body.Resources)).toBe('etz');
     const [first] = await scim.find('/Users', 'userName eq "charlie"');
     const group = await scim.group('members-of-it', [first.id]);
@@ -79,7 +79,7 @@ describe('the order of sorted lists', () => {
 });
 
 describe('pages of sorted lists', () => {
-  test('pages of a sorted list add up to the whole list, with a filter and a projection', async () => {
+  test('pages of a sorted and filtered list together have every match in order, with the selected attributes only', async () => {
     const filter = encodeURIComponent('userName pr and not (userName eq "echo")');
     const seen: Json[] = [];
     for (const startIndex of [1, 3, 5]) {
@@ -93,7 +93,7 @@ describe('pages of sorted lists', () => {
     expect(Object.keys(seen[0]).sort()).toEqual(['id', 'schemas', 'userName']);
   });
 
-  test('count=0 with sortBy returns the total only', async () => {
+  test('a list with sortBy and count=0 has totalResults and no resources', async () => {
     expect((await scim.get('/Users?sortBy=userName&count=0')).body).toMatchObject({
       totalResults: 5,
       Resources: [],
@@ -109,7 +109,7 @@ describe('pages of sorted lists', () => {
 
 describe('refused sort parameters', () => {
   test.each(['sortBy=name', 'sortBy=a%20b', 'sortBy=userName&sortOrder=up'])(
-    'the sort parameter %s is 400 invalidValue',
+    'a list with %s answers 400 invalidValue',
     async (query) => {
       expect(await scim.get(`/Users?${query}`)).toMatchObject({
         status: 400,
@@ -118,7 +118,7 @@ describe('refused sort parameters', () => {
     },
   );
 
-  test('sortBy of an unknown attribute is refused under rfc, and has no effect under other profiles', async () => {
+  test('sortBy of an unknown attribute answers 400 under the profile rfc, and is ignored under the default profile', async () => {
     expect(initials((await scim.get('/Users?sortBy=nosuch')).body.Resources)).toBe('dacbe');
     const { bridge: shared, on } = await startProfiles();
     expect(await on.rfc.get('/Users?sortBy=nosuch')).toMatchObject({
@@ -130,6 +130,6 @@ describe('refused sort parameters', () => {
   });
 });
 
-test('ServiceProviderConfig announces sorting', async () => {
+test('ServiceProviderConfig announces sorting as supported', async () => {
   expect((await scim.get('/ServiceProviderConfig')).body.sort).toEqual({ supported: true });
 });

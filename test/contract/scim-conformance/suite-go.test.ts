@@ -61,7 +61,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(body.id).not.toContain('bulkId');
     });
 
-    test('ids of created users differ and stay the same, and attributes that were not sent, such as externalId, are not returned', async () => {
+    test('each created user gets its own lasting id, and attributes that were not sent are not returned', async () => {
       const [a, b] = [await made(), await made()];
       expect(a.id).not.toBe(b.id);
       for (let time = 0; time < 2; time++) expect((await scim.get(`/Users/${a.id}`)).body.id).toBe(a.id);
@@ -89,13 +89,13 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect((await scim.get(`/Users/${created.id}`)).body).not.toHaveProperty('password');
     });
 
-    test('letter case of values is kept, and attributes may come in any order', async () => {
+    test('values keep their letter case, and the attributes of a POST may come in any order', async () => {
       const userName = `ScIm-TeSt-${randomUUID()}`;
       const { status, body } = await scim.post('/Users', { displayName: 'CaSe', userName, schemas: [USER] });
       expect([status, body.displayName, body.userName]).toEqual([201, 'CaSe', userName]);
     });
 
-    test('of two primary e-mails one stays primary, and of e-mails with equal type and value the last one is kept (RFC 7643 §2.4)', async () => {
+    test('of two primary e-mails one stays primary, and of e-mails with equal type and value the last is kept (RFC 7643 §2.4)', async () => {
       const two = [
         email('a@x.example', 'work', { primary: true }),
         email('b@x.example', 'home', { primary: true }),
@@ -195,7 +195,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(await query(filter)).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
     });
 
-    test('filters with eq ignore case, filters without a match answer 200 with totalResults 0, and pr works on sub-attributes', async () => {
+    test('eq ignores letter case, a filter without a match answers 200 with totalResults 0, and pr finds a sub-attribute', async () => {
       const { userName, id } = await made({ name: { givenName: 'Jo' } });
       for (const text of [userName, userName.toUpperCase()])
         expect((await query(`userName eq "${text}"`)).body).toMatchObject({
@@ -263,11 +263,11 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ['replace of an absent attribute', {}, at('replace', 'nickName', 'n'), { nickName: 'n' }],
       ['replace by value path', { emails: [email('w', 'work'), email('h', 'home')] }, at('replace', 'emails[type eq "work"].value', 'n'), { emails: [email('n', 'work'), email('h', 'home')] }],
       ['a new primary', { emails: [email('a', 'work', { primary: true })] }, at('add', 'emails', [email('b', 'home', { primary: true })]), { emails: [email('a', 'work', { primary: false }), email('b', 'home', { primary: true })] }],
-    ])('PATCH of a user, %s: the user %j changed by %j has %j', async (_what, before, operation, after) => {
+    ])('PATCH of a user, %s: a user with %j that is patched by %j has %j', async (_what, before, operation, after) => {
       expect(await patch(before, operation)).toMatchObject({ status: 200, body: after });
     }); // prettier-ignore
 
-    test('PATCH remove deletes one value or all values of an attribute', async () => {
+    test('PATCH remove without a value deletes a single-valued attribute, and all values of a multi-valued one', async () => {
       expect((await patch({ displayName: 'x' }, at('remove', 'displayName'))).body).not.toHaveProperty(
         'displayName',
       );
@@ -288,7 +288,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ['an unknown op', at('move', 'title', 'x'), 'invalidSyntax'],
       ['an add without value', { op: 'add', path: 'title' }, 'invalidValue'],
     ])(
-      'PATCH with %s answers 400, and its other operations are not applied',
+      'a PATCH whose second operation is %s answers 400, and its first operation is not applied',
       async (_what, operation, scimType) => {
         const { id, displayName, meta } = await made({ displayName: 'before', emails: [email('a', 'work')] });
         const answer = await scim.patch(`/Users/${id}`, at('replace', 'displayName', 'after'), operation);
@@ -329,7 +329,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
         expect((await scim.get(each.location)).status).toBe(200);
     });
 
-    test('Bulk creates two groups that contain each other', async () => {
+    test('two groups that contain each other by bulkId are created in one Bulk request', async () => {
       const group = (bulkId: string, other: string) => ({
         method: 'POST',
         path: '/Groups',
@@ -378,11 +378,11 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ]);
     });
 
-    test('GET with a filter at the root answers 404', async () => {
+    test('GET of the root address with a filter answers 404', async () => {
       expect((await scim.get('/?filter=id%20pr')).status).toBe(404);
     });
 
-    test('a PATCH message without schemas answers 400 under profiles without the deviation missing-schema', async () => {
+    test('a PATCH message without schemas answers 400 under the profile rfc, and 200 under auto', async () => {
       const { id } = await made();
       const answer = await scim.send('PATCH', `/Users/${id}`, {
         Operations: [{ op: 'add', path: 'title', value: 'x' }],

@@ -50,7 +50,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     let minimal: Json;
     let employee: Json;
 
-    test('POST accepts a user with "active" as text and sub-attributes that are null', async () => {
+    test('POST with "active" as text and null sub-attributes answers 201, and the null values are left out', async () => {
       const { status, body } = await scim.post('/Users', {
         schemas: [USER],
         userName: `UserName123${suffix}`,
@@ -81,7 +81,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       minimal = body;
     });
 
-    test('POST of an enterprise user with capitalised keys answers 201 with the values under their usual names', async () => {
+    test('POST of an enterprise user with capitalised keys answers 201 with the values under the names of the schema', async () => {
       const { status, body } = await scim.post('/users', {
         schemas: [USER, ENTERPRISE],
         UserName: `emp1${suffix}`,
@@ -129,7 +129,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body.itemsPerPage).toBe(body.Resources.length);
     });
 
-    test('GET with attributes returns these, id and schemas only', async () => {
+    test('GET of a user with attributes=userName,emails returns these, id and schemas only', async () => {
       const { body } = await scim.get(`/Users/${employee.id}?attributes=userName,emails`);
       expect(Object.keys(body).sort()).toEqual(['emails', 'id', 'schemas', 'userName']);
     });
@@ -233,7 +233,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     const members = async (): Promise<string[]> =>
       ((await scim.get(`/Groups/${group.id}`)).body.members ?? []).map(({ value }: Json) => value);
 
-    test('POST creates an empty group, and a group with a member that has a display name', async () => {
+    test('POST creates a group without members, and a group whose member has a display name', async () => {
       const empty = await scim.post('/Groups', {
         schemas: [GROUP],
         externalId: `group-${suffix}`,
@@ -271,13 +271,13 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(await members()).toEqual([users[0].id]);
     });
 
-    test('PATCH adds a member given as bare text, and ignores an id in the message', async () => {
+    test('PATCH adds a member given as bare text, and an id in the PATCH message is ignored', async () => {
       const operation = { name: 'addMember', op: 'add', path: 'members', value: users[1].id };
       expect((await patch(`/Groups/${group.id}`, operation, { id: group.id })).status).toBe(204);
       expect((await members()).sort()).toEqual(users.map(({ id }) => id).sort());
     });
 
-    test('PATCH removes one member by a value filter, then all members', async () => {
+    test('PATCH removes one member by a value filter, and without a filter all members', async () => {
       await patch(`/Groups/${group.id}`, { op: 'remove', path: `members[value eq "${users[0].id}"]` });
       expect(await members()).toEqual([users[1].id]);
       expect((await patch(`/Groups/${group.id}`, { op: 'remove', path: 'members' })).status).toBe(204);
@@ -296,7 +296,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body.externalId).toBeUndefined();
     });
 
-    test('DELETE of every user and group answers 204, and then the lists are empty', async () => {
+    test('after DELETE of every user and group, the lists of users and groups are empty', async () => {
       for (const endpoint of ['/Users', '/Groups']) {
         for (const { id } of (await scim.get(endpoint)).body.Resources) {
           expect((await scim.delete(`${endpoint}/${id}`)).status).toBe(204);

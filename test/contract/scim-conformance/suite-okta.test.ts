@@ -144,7 +144,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       user = await scim.user(`${unique()}@corp.example`);
     });
 
-    test('PUT of a user as read, with a changed name, changes the name only', async () => {
+    test('PUT of a user as read, with a changed givenName, changes the name only', async () => {
       const whole = (await send('GET', `/Users/${user.id}`)).body;
       const { status, body } = await send('PUT', `/Users/${user.id}`, {
         ...whole,
@@ -156,7 +156,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
     });
 
     test.each([false, true])(
-      'PUT and PATCH set active to %s, and the filter by userName shows it',
+      'PUT and PATCH set active to %s, and a filter by userName returns this value',
       async (active) => {
         const whole = (await send('GET', `/Users/${user.id}`)).body;
         expect((await send('PUT', `/Users/${user.id}`, { ...whole, active })).body.active).toBe(active);
@@ -203,7 +203,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       expect((await send('GET', path)).status).toBe(404);
     });
 
-    test('an import by pages reads every user once', async () => {
+    test('an import in pages of two users reads every user once', async () => {
       const ids = new Set<string>();
       for (let startIndex = 1; ; startIndex += 2) {
         const { body } = await send('GET', `/Users?startIndex=${startIndex}&count=2`);

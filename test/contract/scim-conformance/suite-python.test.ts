@@ -67,7 +67,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
 
   describe('discovery documents', () => {
     test.each(['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])(
-      '%s answers GET only',
+      '%s answers 405 to POST, PUT, PATCH and DELETE',
       async (path) => {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
           expect([method, (await scim.send(method, path)).status]).toEqual([method, 405]);
@@ -93,7 +93,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       }
     });
 
-    test('every schema of a resource type and of the discovery documents exists', async () => {
+    test('every schema that a resource type names, and the schemas of the discovery documents, are in /Schemas', async () => {
       const { Resources } = (await scim.get('/Schemas')).body;
       const ids: string[] = Resources.map(({ id }: Json) => id);
       for (const type of types)
@@ -104,7 +104,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       expect(names).toEqual(expect.arrayContaining(['ServiceProviderConfig', 'ResourceType', 'Schema']));
     });
 
-    test('the discovery documents conform to their schemas', async () => {
+    test('each discovery document has only attributes that its schema defines', async () => {
       const of = (urn: string): string[] =>
         (typeOf('User').attributes.get(urn) ?? []).map(({ name }: Json) => String(name));
       for (const path of ['/ServiceProviderConfig', '/ResourceTypes/User', `/Schemas/${ENTERPRISE}`]) {
@@ -163,7 +163,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       }
     });
 
-    test('PATCH adds, replaces and removes every attribute, and removes no required one', async () => {
+    test('PATCH adds, replaces and removes every writable attribute, and removing a required one answers 400 mutability', async () => {
       const { endpoint, schema, extensions, attributes } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'required'))).body;
       const read = async (path: string[]): Promise<unknown> =>
@@ -200,7 +200,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
         for (const each of attributes.get(urn) ?? []) await walk(urn, each);
     });
 
-    test('an extension is set and removed as a whole by its URN', async () => {
+    test('an extension is added, replaced and removed as a whole by a PATCH with its URN as path', async () => {
       const { endpoint, extensions, attributes } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'required'))).body;
       for (const { schema: path } of extensions) {
