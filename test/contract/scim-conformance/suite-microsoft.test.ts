@@ -50,7 +50,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     let minimal: Json;
     let employee: Json;
 
-    test('POST with "active" as text and null sub-attributes answers 201, and the null values are left out', async () => {
+    test('POST with "active" as text and null sub-attributes answers 201 with active as a boolean', async () => {
       const { status, body } = await scim.post('/Users', {
         schemas: [USER],
         userName: `UserName123${suffix}`,
