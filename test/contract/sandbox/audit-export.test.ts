@@ -46,7 +46,7 @@ const threeDays = () =>
     { timestamp: '2026-03-03T00:00:00Z', userEmail: 'Ann@acme.example', eventName: 'Logged out' },
   ]);
 
-test('AUDIT-01 the audit export is a CSV attachment', async () => {
+test('AUDIT-01 the audit export is sent as the CSV attachment audit_log.csv', async () => {
   const { status, headers } = await get();
   expect([status, headers['content-type'], headers['content-disposition']]).toEqual([
     200,
@@ -55,7 +55,7 @@ test('AUDIT-01 the audit export is a CSV attachment', async () => {
   ]);
 });
 
-test('AUDIT-02 the audit export streams all events', async () => {
+test('AUDIT-02 an audit export of 5,000 events is sent chunked and contains each of them', async () => {
   const event = { userEmail: 'ann@acme.example', eventName: 'Logged in' };
   await addEvents(Array.from({ length: 5000 }, (_, number) => ({ ...event, attributes: { number } })));
   const { headers, body } = await get();
@@ -63,14 +63,14 @@ test('AUDIT-02 the audit export streams all events', async () => {
   expect(new Set(parseCsv(body).map((row) => row[5])).size).toBe(5000);
 });
 
-test('AUDIT-03 an audit export without parameters has the header first, then all events, newest first', async () => {
+test('AUDIT-03 an audit export without parameters has the CSV header and then all events, newest first', async () => {
   expect((await get()).body).toBe(`${HEADER}\r\n`);
   await threeDays();
   expect((await get()).body.startsWith(`${HEADER}\r\n`)).toBe(true);
   expect(await names()).toEqual(['Logged out', 'Created deployment', 'Logged in']);
 });
 
-test('AUDIT-04 start and end limit the audit export to the events between them; a date without time is the whole day in UTC', async () => {
+test('AUDIT-04 start and end limit the audit export to the events between them; a date without a time means the whole day in UTC', async () => {
   await threeDays();
   expect(await names('?start=2026-03-02')).toEqual(['Logged out', 'Created deployment']);
   expect(await names('?end=2026-03-02')).toEqual(['Created deployment', 'Logged in']);
@@ -82,7 +82,7 @@ test('AUDIT-04 start and end limit the audit export to the events between them; 
   expect(await names(`?start=${encodeURIComponent('2026-03-01T10:00:00+01:00')}`)).toHaveLength(2);
 });
 
-test('AUDIT-05 the parameter search limits the audit export to the events whose data contain the text', async () => {
+test('AUDIT-05 the parameter search limits the audit export to the events that contain the text', async () => {
   await threeDays();
   expect(await names('?search=quarter')).toEqual(['Created deployment']);
   expect(await names('?search=nothing-like-it')).toEqual([]);
@@ -106,7 +106,7 @@ test('AUDIT-08 an audit export with several parameters has only the events that 
   expect(await names(query.replace('bob', 'ann'))).toEqual([]);
 });
 
-test('AUDIT-09 in the audit export eventName and userEmail match whole values, search matches parts, all without letter case', async () => {
+test('AUDIT-09 eventName and userEmail of the audit export match whole values and search matches parts, each without letter case', async () => {
   await threeDays();
   expect(await names('?eventName=LOGGED%20IN')).toEqual(['Logged in']);
   expect(await names('?eventName=Logged')).toEqual([]);
@@ -115,7 +115,7 @@ test('AUDIT-09 in the audit export eventName and userEmail match whole values, s
   expect(await names('?search=LOGGED')).toEqual(['Logged out', 'Logged in']);
 });
 
-test('AUDIT-10 the audit export is 403 without AuditLogManage and 200 with it, also when a role gives it', async () => {
+test('AUDIT-10 the audit export answers 403 without the permission AuditLogManage, and 200 to an administrator or through a role', async () => {
   expect((await get('', rig.key('viewer'))).status).toBe(403);
   expect((await get('', rig.key('admin'))).status).toBe(200);
   const policies = [{ resourceType: 'Global', actions: ['AuditLogManage'], resources: ['*'] }];
@@ -127,7 +127,7 @@ test('AUDIT-10 the audit export is 403 without AuditLogManage and 200 with it, a
   expect((await get('', body.apiKeys[0].key)).status).toBe(200);
 });
 
-test('AUDIT-11 on a subscription without the audit log, or with the audit log switched off, the audit export is 403', async () => {
+test('AUDIT-11 with the audit log switched off or not in the subscription, the audit export answers 403', async () => {
   await rig.control('PATCH', '/settings', { auditLogEnabled: false });
   expect((await get()).status).toBe(403);
   await rig.control('PATCH', '/settings', { auditLogEnabled: true, plan: { audit: false } });
@@ -162,13 +162,13 @@ test('AUDIT-13 commas, quotes and line breaks in the audit export are quoted as 
   ]);
 });
 
-test('AUDIT-14 a login adds the event "Logged in" to the audit log', async () => {
+test('AUDIT-14 an OAuth login adds the event "Logged in" to the audit log', async () => {
   await rig.control('POST', '/fixtures', { oauthTokens: [{ owner: 'viewer@acme.example' }] });
   const found = await rows('?eventName=Logged%20in');
   expect(found.map((row) => row.slice(1, 3))).toEqual([['viewer@acme.example', 'Logged in']]);
 });
 
-test('AUDIT-15 every SCIM write adds one event of the key owner; a read or a refused write adds none', async () => {
+test("AUDIT-15 every SCIM write adds one event under the name of the key's owner; a read or a refused write adds none", async () => {
   const fixtures = {
     users: [{ userName: 'robot@acme.example', isAdmin: true }],
     apiKeys: [{ name: 'robot', owner: 'robot@acme.example' }],
@@ -209,7 +209,7 @@ test('AUDIT-15 every SCIM write adds one event of the key owner; a read or a ref
   ]);
 });
 
-test('AUDIT-16 sensitive values are masked in the audit export, and a search for them finds no event', async () => {
+test('AUDIT-16 secret values are masked as [HIDDEN] in the audit export, and a search for them finds no event', async () => {
   await addEvents([
     {
       userEmail: 'a@acme.example',
@@ -235,7 +235,7 @@ test('the audit export has the newest auditRetentionEvents events, and none olde
   expect(await names()).toEqual([]);
 });
 
-test('the fault truncateLists shortens the audit export, and a fault that loses the answer breaks it after the CSV header', async () => {
+test('the fault truncateLists shortens the audit export, and the fault dropAfter breaks it off after the CSV header', async () => {
   await threeDays();
   // One of three events is kept.
   await rig.control('PATCH', '/faults', { truncateLists: { keep: 0.34 } });

@@ -37,35 +37,35 @@ test('REC-06 isStagingEnvironmentEnabled is false for a new shared branch', asyn
   });
 });
 
-test('BRANCH-01 a change of a branch without `enabled`, or with one that is no boolean, is 400', async () => {
+test('BRANCH-01 switching the staging environment of a branch without `enabled`, or with one that is no boolean, answers 400', async () => {
   for (const enabled of [undefined, null, 'true', 1]) {
     expect((await put({ enabled, branchName: 'feature-a' })).status).toBe(400);
   }
   expect((await put(undefined)).status).toBe(400);
 });
 
-test('BRANCH-02 a change of a branch that names it by branchName alone is 200', async () => {
+test('BRANCH-02 switching the staging environment of a branch that is named by branchName alone answers 200', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a' })).status).toBe(200);
 });
 
-test('BRANCH-03 BRANCH-11 a change of a branch that names it by its id in the list of branches is 200', async () => {
+test('BRANCH-03 BRANCH-11 switching the staging environment of a branch that is named by its id answers 200', async () => {
   const shared = (await branches()).find((one: { name: string }) => one.name === 'feature-a');
   const { status, body } = await put({ enabled: true, branchId: shared.id });
   expect([status, body.data.name]).toEqual([200, 'feature-a']);
   expect((await put({ enabled: false, branchId: shared.id, branchName: null })).status).toBe(200);
 });
 
-test('BRANCH-04 a change of a branch that names it by branchName and by id is 400', async () => {
+test('BRANCH-04 switching the staging environment of a branch that is named by branchName and by id answers 400', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a', branchId: 2 })).status).toBe(400);
 });
 
-test('BRANCH-05 a change without branchName and id, or with one of another type, is 400', async () => {
+test('BRANCH-05 switching a staging environment without branchName and id, or with one of another type, answers 400', async () => {
   for (const body of [{}, { branchId: '2' }, { branchId: 1.5 }, { branchName: 7 }, { branchName: '' }]) {
     expect((await put({ enabled: true, ...body })).status).toBe(400);
   }
 });
 
-test('BRANCH-06 BRANCH-07 a change of the production branch or of a personal branch is 400 and changes nothing', async () => {
+test('BRANCH-06 BRANCH-07 switching the staging environment of the production branch or of a personal branch answers 400 and changes nothing', async () => {
   for (const enabled of [true, false]) {
     for (const branchName of ['main', 'dev-admin']) {
       const answer = await put({ enabled, branchName });
@@ -75,25 +75,25 @@ test('BRANCH-06 BRANCH-07 a change of the production branch or of a personal bra
   expect((await branches()).some((one: any) => one.isStagingEnvironmentEnabled)).toBe(false);
 });
 
-test('BRANCH-08 setting a branch to the state that it has is 200', async () => {
+test('BRANCH-08 switching the staging environment of a branch to the state that it already has answers 200', async () => {
   for (const enabled of [false, true, true]) {
     const { status, body } = await put({ enabled, branchName: 'feature-a' });
     expect([status, body.data.isStagingEnvironmentEnabled]).toEqual([200, enabled]);
   }
 });
 
-test('BRANCH-09 a change of a branch answers {data: Branch}', async () => {
+test('BRANCH-09 switching the staging environment of a branch answers {data} with the changed branch', async () => {
   const { body } = await put({ enabled: true, branchName: 'feature-a' });
   const [, shared] = await branches();
   expect(body).toEqual({ data: shared });
 });
 
-test('BRANCH-10 a change of an unknown branch is 404', async () => {
+test('BRANCH-10 switching the staging environment of an unknown branch answers 404', async () => {
   expect((await put({ enabled: true, branchName: 'nowhere' })).status).toBe(404);
   expect((await put({ enabled: true, branchId: 4 })).status).toBe(404);
 });
 
-test('a change of a branch is 403 without SchemaUpdate and 200 with it; 403 comes after the checks of body and branch', async () => {
+test('switching a staging environment without SchemaUpdate answers 403, after the checks of body and branch, and 200 with an edit grant', async () => {
   const key = rig.key('viewer');
   expect((await put({ branchName: 'feature-a' }, key)).status).toBe(400);
   expect((await put({ enabled: true, branchName: 'nowhere' }, key)).status).toBe(404);

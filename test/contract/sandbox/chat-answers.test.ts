@@ -30,7 +30,7 @@ const rowsOf = (records: any[]): any => toolResults(records, 'serviceSqlApi')[0]
 const countries = (records: any[]): string[] => rowsOf(records).data.map(([country]: string[]) => country);
 const ask = (session: object, more: object = {}) => rig.talk({ input: QUESTION, ...session, ...more });
 
-test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat records arrive in this order: cutoff, question, increments, tool calls, whole answer, state; their `sort` rises', async () => {
+test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 a chat stream has cutoff, question, increments, tool calls, whole answer and state in this order, with rising `sort`', async () => {
   const { records, headers, text } = await ask(as('ada', EVERYTHING), { messageId: '1700000000001-message' });
   expect(headers['content-type']).toBe('application/json');
   expect(text.endsWith('\n')).toBe(true);
@@ -62,7 +62,7 @@ test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat recor
   expect(sorts.every((sort, place) => place === 0 || sort > sorts[place - 1])).toBe(true);
 });
 
-test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 the increments of a chat answer joined equal its final message; records name role and node, and assistant records isStructuredResponse', async () => {
+test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 the increments of a chat answer joined equal its final message, and each record names its role', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const final = finalOf(records);
   const parts = records.filter(({ id, isDelta }) => id === final.id && isDelta);
@@ -83,7 +83,7 @@ test('CHAT-30 with chatDevelopmentMode off no chat record has the key `thinking`
   expect(records.filter((record) => 'thinking' in record)).toEqual([]);
 });
 
-test('CHAT-39 of several chat records that look final, the last one whose graphPath is not too deep is the answer', async () => {
+test('CHAT-39 of several chat records that look final, the last one with at most two steps in graphPath is the answer', async () => {
   const finals = [
     { content: 'first', graphPath: ['final'] },
     { content: 'the answer', graphPath: ['final', 'writer'] },
@@ -96,7 +96,7 @@ test('CHAT-39 of several chat records that look final, the last one whose graphP
   expect(finalOf(records).content).toBe('the answer');
 });
 
-test('CHAT-40 CHAT-42 the tool call serviceMeta has its input and its result as JSON text, with the members that the user may see', async () => {
+test('CHAT-40 CHAT-42 the tool call serviceMeta has the question as input, and as result the members that the user may see', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const [meta] = toolResults(records, 'serviceMeta');
   expect(meta.input).toEqual({ searchQuery: QUESTION });
@@ -118,7 +118,7 @@ test('CHAT-40 CHAT-42 the tool call serviceMeta has its input and its result as 
   );
 });
 
-test('CHAT-43 CHAT-46 the tool call serviceSqlApi has its query, the rows, and a chart specification without data; the answer names a value of the rows', async () => {
+test('CHAT-43 CHAT-46 the tool call serviceSqlApi returns its query, rows and a chart without data, and the answer quotes a value of the rows', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const [{ input, result }] = toolResults(records, 'serviceSqlApi');
   expect(result).toMatchObject({
@@ -141,7 +141,7 @@ test('CHAT-43 CHAT-46 the tool call serviceSqlApi has its query, the rows, and a
   expect(finalOf(records).content).toContain(`DE: ${total}`);
 });
 
-test('CHAT-41 a failed tool gives a result with an error, and the run continues', async () => {
+test('CHAT-41 a failing tool of the chat agent gives a result with an error, and the run continues to its end', async () => {
   const agent = await rig.agent({ toolError: 'The warehouse sleeps' });
   const { records } = await rig.talk({ input: QUESTION, ...as('ada', EVERYTHING) }, { agent });
   expect(rowsOf(records)).toEqual({ error: 'The warehouse sleeps' });
@@ -152,7 +152,7 @@ test('CHAT-41 a failed tool gives a result with an error, and the run continues'
   expect(failed.records.at(-1).id).toBe('__state__');
 });
 
-test('ERR-04 ERR-05 a server error is 500 before the stream, and an error line within the stream', async () => {
+test('ERR-04 ERR-05 a chat error before the stream answers 500, and one within the stream is an error line', async () => {
   await rig.control('PATCH', '/faults', { status5xx: { share: 1, status: 500 } });
   const before = await ask(as('ada'));
   expect([before.status, before.records]).toEqual([500, [{ error: expect.any(String) }]]);
@@ -169,7 +169,7 @@ test('ERR-04 ERR-05 a server error is 500 before the stream, and an error line w
   ]);
 });
 
-test('CHAT-44 CHAT-45 a chat result holds at most 100 rows and their total number; its query returns all rows from Core Data', async () => {
+test('CHAT-44 CHAT-45 a chat result has at most 100 rows and the total number, and its SQL query run at Core Data returns all rows', async () => {
   const input = 'List orders with country, status and created at';
   const headers = withToken(
     await rig.token({ externalId: 'ada', cubeCloud: EVERYTHING, scope: ['chat', 'data'] }),
@@ -184,7 +184,7 @@ test('CHAT-44 CHAT-45 a chat result holds at most 100 rows and their total numbe
   expect(rows.slice(0, 100)).toEqual(data);
 });
 
-test('CHAT-13 ATTR-25 chat answers of an internal user have the rows that group and attribute allow, directly after SCIM and the API have written them', async () => {
+test('CHAT-13 ATTR-25 right after SCIM and the API change group and attribute of an internal user, chat answers have the rows that they allow', async () => {
   const user = await rig.user('ana@acme.example');
   const session = asInternal('ana@acme.example');
   expect(rowsOf((await ask(session)).records)).toBeUndefined();
@@ -203,7 +203,7 @@ test('CHAT-13 ATTR-25 chat answers of an internal user have the rows that group 
   expect(countries((await ask(session)).records)).toEqual(['DE']);
 });
 
-test('CHAT-19 the value of userAttributes in the chat request of an external user selects the rows of that value', async () => {
+test('CHAT-19 userAttributes in the chat request of an external user limit the rows to those of the attribute value', async () => {
   const seen = async (country: string): Promise<string[]> => {
     const session = as('ada', {
       groups: ['analysts'],
@@ -214,12 +214,12 @@ test('CHAT-19 the value of userAttributes in the chat request of an external use
   expect([await seen('DE'), await seen('JP'), await seen('XX')]).toEqual([['DE'], ['JP'], []]);
 });
 
-test('CHAT-21 the securityContext of a chat request selects the rows of its data queries', async () => {
+test('CHAT-21 the securityContext of a chat request limits the rows of its data queries', async () => {
   const securityContext = { cubeCloud: { groups: ['analysts'], userAttributes: { country: 'FR' } } };
   expect(countries((await ask(as('ada', { securityContext }))).records)).toEqual(['FR']);
 });
 
-test('CHAT-24 activeBranchName selects the data of a branch', async () => {
+test('CHAT-24 activeBranchName makes chat answers use the data of that branch', async () => {
   const total = async (more: object): Promise<number> => {
     const { records } = await ask(as('ada', EVERYTHING), more);
     return rowsOf(records).data.reduce((sum: number, [, count]: string[]) => sum + Number(count), 0);
@@ -229,7 +229,7 @@ test('CHAT-24 activeBranchName selects the data of a branch', async () => {
   expect(await total({ activeBranchName: 'feature-a' })).not.toBe(main);
 });
 
-test('CAUTH-11 CAUTH-12 claims of the token filter the rows, and every query uses that token', async () => {
+test('CAUTH-11 CAUTH-12 claims of a chat token limit the rows, and each data query uses the token of its request', async () => {
   const headersOf = async (country: string) =>
     withToken(
       await rig.token({
@@ -246,7 +246,7 @@ test('CAUTH-11 CAUTH-12 claims of the token filter the rows, and every query use
   expect(two.tokenFingerprint).not.toBe(one.tokenFingerprint);
 });
 
-test('CAUTH-12 a token that expires during the run cannot read further rows', async () => {
+test('CAUTH-12 when a chat token expires during the run, the data query returns an error in place of rows', async () => {
   const agent = await rig.agent({ recordDelayMs: 100 });
   const headers = withToken(
     await rig.token({ externalId: 'ada', cubeCloud: EVERYTHING }, { expiresIn: '1m' }),
@@ -259,7 +259,7 @@ test('CAUTH-12 a token that expires during the run cannot read further rows', as
   expect(results).toEqual([{ error: 'Invalid token' }]);
 });
 
-test('a user without a policy on `orders` gets neither rows nor totals', async () => {
+test('a chat user without an access policy on `orders` gets neither rows nor totals', async () => {
   const { records } = await ask(as('ada'));
   expect(rowsOf(records)).toBeUndefined();
   expect(finalOf(records).content).toContain('visible to you');

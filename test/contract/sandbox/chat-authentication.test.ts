@@ -22,7 +22,7 @@ const askWithClaims = async (claims: object, options = {}) =>
   ask(withToken(await rig.token(claims, options)));
 const key = (name: string) => ({ authorization: `Api-Key ${rig.key(name)}` });
 
-test('GEN-01 CAUTH-14 a chat request with a missing, unknown, expired or malformed credential is answered 200 with a JSON-RPC error', async () => {
+test('GEN-01 CAUTH-14 a chat request with a missing, unknown, expired or malformed credential answers 200 with a JSON-RPC error', async () => {
   const bad = [
     {},
     { authorization: 'Api-Key sk-unknown' },
@@ -40,7 +40,7 @@ test('GEN-01 CAUTH-14 a chat request with a missing, unknown, expired or malform
   expect(await rig.threads()).toEqual([]);
 });
 
-test('CAUTH-01 a chat request with a valid or invalid API key at the deployment\'s address is 403 with "agentId is required for Api-Key authentication"', async () => {
+test('CAUTH-01 a chat request with an API key at the address of a deployment answers 403 "agentId is required for Api-Key authentication"', async () => {
   for (const headers of [key('admin'), { authorization: 'Api-Key wrong' }, { authorization: 'api-key' }]) {
     const answer = await ask(headers, { deployment: '1' });
     expect([answer.status, answer.records]).toEqual([
@@ -50,12 +50,12 @@ test('CAUTH-01 a chat request with a valid or invalid API key at the deployment\
   }
 });
 
-test('CAUTH-02 a key scoped to other deployments is 403 for their agents', async () => {
+test('CAUTH-02 a chat request with a scoped key answers 403 for the agent of a deployment outside its scope', async () => {
   expect((await ask(key('scoped'))).status).toBe(200);
   expect((await ask(key('scoped'), { agent: '2' })).status).toBe(403);
 });
 
-test('CAUTH-03 CAUTH-04 a chat token is answered with a JSON-RPC error by default, and with chat records if the deployment enables tokens', async () => {
+test('CAUTH-03 CAUTH-04 a chat token is refused with a JSON-RPC error by default, and accepted if the deployment enables tokens', async () => {
   const claims = { externalId: 'ada' };
   const token = withToken(await rig.token(claims, { deployment: 1 }));
   expect((await ask(token, { agent: '2' })).records).toEqual([JSON_RPC]);
@@ -67,7 +67,7 @@ test('CAUTH-03 CAUTH-04 a chat token is answered with a JSON-RPC error by defaul
   expect((await ask(fresh, { deployment: id })).records).toEqual([JSON_RPC]);
 });
 
-test('CAUTH-05 a deployment accepts chat tokens signed with its secret, or by a key of its key set, or known to its custom function, as it is configured', async () => {
+test('CAUTH-05 a deployment accepts chat tokens by its secret, its key set or its custom function, whichever is configured', async () => {
   expect((await askWithClaims({ externalId: 'ada' })).records.at(-1).id).toBe('__state__');
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
@@ -87,13 +87,13 @@ test('CAUTH-05 a deployment accepts chat tokens signed with its secret, or by a 
   expect(names).toEqual(['ada', 'keyed', 'opaque']);
 });
 
-test('CAUTH-06 a chat request with Authorization and the token header is authenticated by Authorization', async () => {
+test('CAUTH-06 a chat request with both Authorization and a token header is authenticated by Authorization alone', async () => {
   const token = withToken(await rig.token({ externalId: 'ada' }));
   expect((await ask({ ...token, authorization: 'Api-Key wrong' })).records).toEqual([JSON_RPC]);
   expect((await ask({ ...withToken('wrong'), ...key('admin') })).records.at(-1).id).toBe('__state__');
 });
 
-test('CAUTH-07 a chat token names its user by externalId, else by sub, in lower case; without both the answer is a JSON-RPC error', async () => {
+test('CAUTH-07 a chat token names its user by externalId, or else by sub, in lower case; without both it is refused', async () => {
   const first = await askWithClaims({ externalId: 'USER@X' });
   const chatId = chatIdOf(first.records);
   const headers = withToken(await rig.token({ sub: 'user@x' }));
@@ -112,7 +112,7 @@ test('CAUTH-08 a chat token is accepted only if its scope is a list that contain
   expect((await askWithClaims({ externalId: 'ada', scope: ['meta', 'chat'] })).status).toBe(200);
 });
 
-test("CAUTH-09 a chat token is accepted if the security context that the deployment resolves has the scope chat, even if the token's scope differs", async () => {
+test('CAUTH-09 the scope chat is read from the security context that the deployment resolves from a chat token, and not from the token', async () => {
   const set = (method: object) =>
     rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method: { kind: 'custom', ...method } }] });
   await set({ drop: ['scope'] });
@@ -121,14 +121,14 @@ test("CAUTH-09 a chat token is accepted if the security context that the deploym
   expect((await askWithClaims({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
 });
 
-test('CAUTH-10 the email claim of a chat token is stored at its user', async () => {
+test('CAUTH-10 the email claim of a chat token is stored with the external user', async () => {
   await askWithClaims({ externalId: 'ada', email: 'ada@outside.example' });
   expect(await rig.externalUsers()).toEqual([
     expect.objectContaining({ externalId: 'ada', email: 'ada@outside.example', isEphemeral: true }),
   ]);
 });
 
-test('CAUTH-13 a chat token with a bad signature, of another deployment, expired or unsigned is answered with a JSON-RPC error', async () => {
+test('CAUTH-13 a chat token that is forged, expired, unsigned or of another deployment is answered with a JSON-RPC error', async () => {
   const none = `${btoa('{"alg":"none"}')}.${btoa('{"externalId":"ada","scope":["chat"]}')}.`.replaceAll(
     '=',
     '',
@@ -143,14 +143,14 @@ test('CAUTH-13 a chat token with a bad signature, of another deployment, expired
   for (const { records } of answers) expect(records).toEqual([JSON_RPC]);
 });
 
-test('GEN-08 ERR-02 unknown JSON keys of a chat request are ignored, and broken JSON is 400', async () => {
+test('GEN-08 ERR-02 unknown JSON keys of a chat request are ignored, and broken JSON answers 400', async () => {
   expect((await ask(key('admin'), {}, { ...as('ada'), colour: 'red' })).status).toBe(200);
   const path = '/api/v1/public/acme/agents/1/chat/stream-chat-state';
   for (const raw of ['{"input":', '[]', '"text"'])
     expect((await rig.call('POST', path, { raw, headers: key('admin') })).status).toBe(400);
 });
 
-test('CAUTH-06 with vendorNames a chat token is accepted in the header x-cube-auth-token only, and tools are named like cubeMeta', async () => {
+test('CAUTH-06 with vendorNames a chat token is accepted in the header x-cube-auth-token only, and tools have names such as cubeMeta', async () => {
   const vendor = await startChat({ vendorNames: true });
   try {
     const token = await vendor.token({ externalId: 'ada' });

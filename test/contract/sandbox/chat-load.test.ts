@@ -83,7 +83,7 @@ async function converse(person: string, turn: number, end: 'hear' | 'abort' | 'r
 }
 
 test(
-  `${PEOPLE} parallel streams with aborts and reconnects lose and repeat no record, and leave no reader, run or memory`,
+  `in ${PEOPLE} parallel chat streams with aborts and reconnects each question has one answer, and no reader, run or memory is left`,
   async () => {
     await rig.set({ chatRecordDelayMs: 2 });
     // These first conversations also load the engine, before the memory is measured.

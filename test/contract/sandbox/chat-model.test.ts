@@ -37,7 +37,7 @@ afterAll(async () => {
 const session = as('ada', { groups: ['analysts'], userAttributes: [{ name: 'country', value: 'DE' }] });
 const choice = { cube: 'orders', measures: ['orders.count'], dimensions: ['orders.country'] };
 
-test('the language model selects the members, and the rows are those that the caller may see', async () => {
+test('the language model selects the members of a chat query, and the rows are those that the caller may see', async () => {
   reply = () => ({ content: JSON.stringify(choice) });
   const { records } = await rig.talk({ input: 'Wie viele Bestellungen je Land?', ...session });
   const [{ result }] = toolResults(records, 'serviceSqlApi');
@@ -47,7 +47,7 @@ test('the language model selects the members, and the rows are those that the ca
   expect(asked[0].body.model).toBe('small');
 });
 
-test('a member that the model selects but the caller cannot see is not in the answer', async () => {
+test('a member that the language model selects and the caller may not see is not queried', async () => {
   for (const content of [
     JSON.stringify({ cube: 'raw_orders', measures: ['raw_orders.count'] }),
     JSON.stringify({ cube: 'orders', measures: ['orders.count); DROP TABLE orders'] }),
@@ -61,14 +61,14 @@ test('a member that the model selects but the caller cannot see is not in the an
   }
 });
 
-test('a failing model ends the run with an error line, and the thread is idle again', async () => {
+test('when the language model answers 500, the chat stream has an error line, and its thread is no longer streaming', async () => {
   reply = () => ({ status: 500, content: '' });
   const { records } = await rig.talk({ input: 'anything', ...session });
   expect(records).toContainEqual({ error: 'The chat model answered 500' });
   expect(records.at(-1)).toMatchObject({ id: '__state__', state: { isStreaming: false } });
 });
 
-test('plain http to a model beyond loopback is refused at the start', async () => {
+test('a sandbox with a language model at plain http beyond loopback refuses to start', async () => {
   const chatModel = { url: 'http://models.example.com/v1', model: 'small' };
   await expect(startChat({ chatModel })).rejects.toThrow('https');
 });

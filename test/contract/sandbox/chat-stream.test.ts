@@ -13,7 +13,7 @@ afterAll(() => rig.stop());
 const statusOf = async (body: object): Promise<number> =>
   (await rig.talk({ input: QUESTION, ...body })).status;
 
-test("CHAT-01 AUTH-10 AUTH-11 a chat request to the agent's address with an API key or a token, and to the deployment's address with a token, is answered 200", async () => {
+test("CHAT-01 AUTH-10 AUTH-11 a chat request answers 200 with an API key or token at the agent's address, and with a token at the deployment's", async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const answers = await Promise.all([
     rig.talk({ input: QUESTION, ...as('ada') }),
@@ -26,7 +26,7 @@ test("CHAT-01 AUTH-10 AUTH-11 a chat request to the agent's address with an API 
   }
 });
 
-test('CHAT-02 ERR-03 a chat request to an unknown agent, account name, deployment or thread is 404', async () => {
+test('CHAT-02 ERR-03 a chat request to an unknown agent, account, deployment or thread answers 404', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const answers = await Promise.all([
     rig.talk({ input: QUESTION, ...as('ada') }, { agent: '99' }),
@@ -67,7 +67,7 @@ test('CHAT-05 a chat request with the chatId of a thread continues that thread, 
   expect(second.records.at(-1).state.messages.filter(({ role }: any) => role === 'user')).toHaveLength(2);
 });
 
-test('CHAT-06 a chat request to a thread of another user, or of another deployment, is 404', async () => {
+test('CHAT-06 a chat request to a thread of another user or of another deployment answers 404', async () => {
   const chatId = chatIdOf((await rig.talk({ input: QUESTION, ...as('ada') })).records);
   expect((await rig.talk({ chatId, ...as('bob') })).status).toBe(404);
   expect((await rig.talk({ chatId, ...asInternal('viewer@acme.example') })).status).toBe(404);
@@ -75,7 +75,7 @@ test('CHAT-06 a chat request to a thread of another user, or of another deployme
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(200);
 });
 
-test('CHAT-07 a chat messageId of 13 or more digits followed by -message is accepted, any other is 400', async () => {
+test('CHAT-07 a chat messageId of 13 or more digits and `-message` is accepted, and any other answers 400', async () => {
   for (const messageId of [
     '123456789012-message',
     '1234567890123',
@@ -94,7 +94,7 @@ test('a chat question without a messageId is echoed with an id that is a valid m
   expect(records[1]).toMatchObject({ id: expect.stringMatching(/^\d{13,}-message$/), role: 'user' });
 });
 
-test('CHAT-08 ERR-02 a chat request with an API key whose sessionSettings name no user is 400', async () => {
+test('CHAT-08 ERR-02 a chat request with an API key and without a user in sessionSettings answers 400', async () => {
   for (const body of [
     {},
     { sessionSettings: {} },
@@ -105,7 +105,7 @@ test('CHAT-08 ERR-02 a chat request with an API key whose sessionSettings name n
   expect(await rig.externalUsers()).toEqual([]);
 });
 
-test('CHAT-09 in a chat request with a token sessionSettings are ignored, also if they are invalid', async () => {
+test('CHAT-09 sessionSettings of a chat request with a token are ignored, even if they are invalid', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const { status } = await rig.talk(
     { input: QUESTION, sessionSettings: { externalId: 'BOB !' } },
@@ -115,12 +115,12 @@ test('CHAT-09 in a chat request with a token sessionSettings are ignored, also i
   expect((await rig.externalUsers()).map(({ externalId }: any) => externalId)).toEqual(['ada']);
 });
 
-test('CHAT-10 an externalId with upper case or spaces is 400', async () => {
+test('CHAT-10 a chat request with upper case or spaces in externalId answers 400', async () => {
   for (const externalId of ['Ada', 'a da', ' ada', 'ada\t', '', 7])
     expect(await statusOf(as(externalId as string))).toBe(400);
 });
 
-test('CHAT-11 an unknown, external or deactivated user as internalId is 400; letter case and outer spaces do not count', async () => {
+test('CHAT-11 a chat request with an unknown, external or deactivated user as internalId answers 400; letter case does not matter', async () => {
   await rig.talk({ input: QUESTION, ...as('outsider@acme.example') });
   await rig.user('gone@acme.example', { active: false });
   for (const name of ['nobody@acme.example', 'outsider@acme.example', 'gone@acme.example'])
@@ -130,7 +130,7 @@ test('CHAT-11 an unknown, external or deactivated user as internalId is 400; let
   expect(await rig.threads()).toContainEqual(expect.objectContaining({ internalId: 'viewer@acme.example' }));
 });
 
-test('CHAT-12 internalId together with roles, groups, userAttributes or securityContext is 400', async () => {
+test('CHAT-12 a chat request with internalId and roles, groups, userAttributes, securityContext or externalId answers 400', async () => {
   const extras = [{ roles: [] }, { groups: [] }, { userAttributes: [] }, { securityContext: {} }];
   for (const extra of extras) expect(await statusOf(asInternal('viewer@acme.example', extra))).toBe(400);
   expect(await statusOf({ sessionSettings: { internalId: 'viewer@acme.example', externalId: 'ada' } })).toBe(
@@ -138,7 +138,7 @@ test('CHAT-12 internalId together with roles, groups, userAttributes or security
   );
 });
 
-test('CHAT-14 CHAT-15 CHAT-16 userAttributes are converted to the types of their definitions; another form, name or type is 400', async () => {
+test('CHAT-14 CHAT-15 CHAT-16 userAttributes of a chat request are converted to their defined types; an unknown name or unfit value answers 400', async () => {
   const wrong = [{}, 'x', [5], [{ name: 'country' }], [{ value: 'DE' }], [{ name: 'country', value: 5 }]];
   for (const userAttributes of wrong) expect(await statusOf(as('ada', { userAttributes }))).toBe(400);
   expect(await statusOf(as('ada', { userAttributes: [{ name: 'planet', value: 'Mars' }] }))).toBe(400);
@@ -158,14 +158,14 @@ test('CHAT-14 CHAT-15 CHAT-16 userAttributes are converted to the types of their
   });
 });
 
-test('CHAT-17 CHAT-20 groups of a chat request that are no list, or name no existing group, are 400', async () => {
+test('CHAT-17 CHAT-20 a chat request with groups that are no list, or with an unknown group, answers 400', async () => {
   await rig.group('analysts');
   for (const groups of ['analysts', [5], {}, ['strangers'], ['Analysts']])
     expect(await statusOf(as('ada', { groups }))).toBe(400);
   expect(await statusOf(as('ada', { groups: ['analysts'] }))).toBe(200);
 });
 
-test('CHAT-18 a chat request without input and chatId, or with an invalid one, is 400', async () => {
+test('CHAT-18 a chat request without input and chatId, or with an invalid one, answers 400', async () => {
   for (const body of [
     {},
     { input: 5 },
@@ -178,7 +178,7 @@ test('CHAT-18 a chat request without input and chatId, or with an invalid one, i
   expect((await rig.talk({ input: 'x'.repeat(100_001), ...as('ada') })).status).toBe(400);
 });
 
-test('CHAT-22 CHAT-23 external chat users expire after a week, after ephemeralTtlSeconds, or never with isEphemeral false', async () => {
+test('CHAT-22 CHAT-23 an external chat user expires after a week, after ephemeralTtlSeconds, or with isEphemeral false never', async () => {
   await rig.talk({ input: QUESTION, ...as('week') });
   await rig.talk({ input: QUESTION, ...as('minute', { ephemeralTtlSeconds: 60 }) });
   await rig.talk({ input: QUESTION, ...as('kept', { isEphemeral: false }) });
@@ -194,7 +194,7 @@ test('CHAT-22 CHAT-23 external chat users expire after a week, after ephemeralTt
   expect(await statusOf(as('x', { isEphemeral: 'no' }))).toBe(400);
 });
 
-test('CHAT-25 isDefaultBranch is true without activeBranchName and false with one, a value in the request wins, and an unknown branch is 400', async () => {
+test('CHAT-25 isDefaultBranch is true without activeBranchName and else false unless the request sets it; an unknown branch answers 400', async () => {
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'feature-a', ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'main', isDefaultBranch: true, ...as('ada') });
@@ -207,7 +207,7 @@ test('CHAT-25 isDefaultBranch is true without activeBranchName and false with on
   expect(await statusOf({ activeBranchName: 'no-such', ...as('ada') })).toBe(400);
 });
 
-test('GEN-05 on a subscription without chat, chat requests with an API key and with a token, and an abort, answer 403', async () => {
+test('GEN-05 on a subscription without chat, chat requests and aborts answer 403', async () => {
   await rig.set({ plan: { chat: false } });
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   expect((await rig.talk({ input: QUESTION, ...as('ada') })).status).toBe(403);
@@ -215,7 +215,7 @@ test('GEN-05 on a subscription without chat, chat requests with an API key and w
   expect((await rig.abort({ chatId: 'x' }, { headers })).status).toBe(403);
 });
 
-test('EVT-03 paths, methods and API versions other than those of the two chat operations are 404', async () => {
+test('EVT-03 below the chat address other paths, methods and API versions than those of the two chat operations answer 404', async () => {
   const base = '/api/v1/public/acme/agents/1/chat';
   expect((await rig.call('GET', `${base}/stream-chat-state`)).body).toMatchObject({ jsonrpc: '2.0' });
   const headers = { authorization: `Api-Key ${rig.key('admin')}` };

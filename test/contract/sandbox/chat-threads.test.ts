@@ -28,7 +28,7 @@ const finishedAnswers = (records: any[]): any[] =>
     ({ role, isInProcess, toolCall }) => role === 'assistant' && isInProcess === false && !toolCall,
   );
 
-test('STATE-05 CABORT-08 while a new chat thread streams, a second reader sees isStreaming true at once', async () => {
+test('STATE-05 CABORT-08 while a new chat thread streams, a second reader of the thread gets isStreaming true', async () => {
   const { chatId, rest } = await begin(as('ada'));
   const read = await rig.talk({ chatId, ...as('ada') });
   expect(read.records[0].state.isStreaming).toBe(true);
@@ -37,7 +37,7 @@ test('STATE-05 CABORT-08 while a new chat thread streams, a second reader sees i
   expect((await rig.talk({ chatId, ...as('ada') })).records[0].state.isStreaming).toBe(false);
 });
 
-test('STATE-06 CABORT-10 a second request with the same messageId joins the running answer, and one complete assistant message results', async () => {
+test('STATE-06 CABORT-10 a second chat request with the same messageId joins the running answer and starts no second run', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   await first.next();
   const second = await begin({ messageId: FIRST, chatId: first.chatId, ...as('ada') });
@@ -52,7 +52,7 @@ test('STATE-06 CABORT-10 a second request with the same messageId joins the runn
   expect(thread.runs).toHaveLength(1);
 });
 
-test('STATE-06 a client that lost the first answer finds its thread by messageId', async () => {
+test('STATE-06 a client that lost the answer to a first question finds the thread by sending the same messageId again', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   first.close();
   const again = await rig.talk({ input: QUESTION, messageId: FIRST, ...as('ada') });
@@ -63,7 +63,7 @@ test('STATE-06 a client that lost the first answer finds its thread by messageId
   expect(chatIdOf(other.records)).not.toBe(first.chatId);
 });
 
-test('STATE-07 CABORT-11 another message to a thread that is streaming is answered by the error line "Streaming for thread is in progress", and the stream continues', async () => {
+test('STATE-07 CABORT-11 another message to a streaming thread gets the line "Streaming for thread is in progress", and the stream continues', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   for (const more of [{ messageId: SECOND }, {}]) {
     const busy = await rig.talk({ input: 'And now?', chatId: first.chatId, ...more, ...as('ada') });
@@ -75,7 +75,7 @@ test('STATE-07 CABORT-11 another message to a thread that is streaming is answer
   expect((await rig.threads())[0].runs).toHaveLength(1);
 });
 
-test('STATE-08 CABORT-03 CABORT-06 an abort by the owner is 204 without body, and the stream ends with its state', async () => {
+test('STATE-08 CABORT-03 CABORT-06 an abort by the owner of a chat thread answers 204 without a body, and the stream ends with its state', async () => {
   const stream = await begin(as('ada'));
   await stream.next();
   const aborted = await rig.abort({ chatId: stream.chatId, ...as('ada') });
@@ -89,7 +89,7 @@ test('STATE-08 CABORT-03 CABORT-06 an abort by the owner is 204 without body, an
   expect((await rig.threads())[0].runs[0].outcome).toBe('aborted');
 });
 
-test('STATE-08 the stream of an agent that sends no records ends at once after an abort, and the thread answers a next question', async () => {
+test('STATE-08 an abort ends the stream of an agent that sends no records, and the thread answers a later question', async () => {
   const agent = await rig.agent({ recordDelayMs: 60_000 });
   const stream = await begin(as('ada'), { agent });
   await stream.next();
@@ -101,7 +101,7 @@ test('STATE-08 the stream of an agent that sends no records ends at once after a
   expect(finalOf(next.records)).toBeDefined();
 });
 
-test("CABORT-01 an abort at the agent's address and one at the deployment's address are 204 and end the stream", async () => {
+test("CABORT-01 an abort of a chat at the agent's or the deployment's address answers 204 and ends the stream", async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   for (const options of [{ headers }, { headers, deployment: '1' }]) {
     const stream = await begin({}, options);
@@ -110,13 +110,13 @@ test("CABORT-01 an abort at the agent's address and one at the deployment's addr
   }
 });
 
-test('CABORT-02 CABORT-05 an abort of a chat without chatId is 400, with an unknown chatId 404', async () => {
+test('CABORT-02 CABORT-05 an abort without a chatId answers 400, and with an unknown chatId 404', async () => {
   expect((await rig.abort(as('ada'))).status).toBe(400);
   expect((await rig.abort({ chatId: 7, ...as('ada') })).status).toBe(400);
   expect((await rig.abort({ chatId: 'nothing', ...as('ada') })).status).toBe(404);
 });
 
-test('CABORT-04 an abort of a chat by another user is 403, and the stream continues', async () => {
+test('CABORT-04 an abort of a chat by another user answers 403, and the stream continues to its answer', async () => {
   const stream = await begin(as('ada'));
   const { chatId } = stream;
   const headers = withToken(await rig.token({ externalId: 'bob' }));
@@ -129,20 +129,20 @@ test('CABORT-04 an abort of a chat by another user is 403, and the stream contin
   expect((await rig.externalUsers()).map(({ externalId }: any) => externalId)).toEqual(['ada']);
 });
 
-test('CABORT-03 an abort of a chat without sessionSettings by the key that opened the thread is accepted', async () => {
+test('CABORT-03 an abort without sessionSettings by the key that opened the thread answers 204 and ends the stream', async () => {
   const stream = await begin(as('ada'));
   expect((await rig.abort({ chatId: stream.chatId })).status).toBe(204);
   expect((await stream.rest()).at(-1).state.isStreaming).toBe(false);
 });
 
-test('CABORT-07 an abort of an own chat thread that is not running is 204 and changes nothing', async () => {
+test('CABORT-07 an abort of an own chat thread that is not running answers 204 and changes nothing', async () => {
   const said = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(said.records);
   expect((await rig.abort({ chatId, ...as('ada') })).status).toBe(204);
   expect((await rig.threads())[0].runs[0].outcome).toBe('completed');
 });
 
-test("CABORT-09 an abort without a credential answers a JSON-RPC error, and one with an API key at the deployment's address 403", async () => {
+test("CABORT-09 an abort without a credential answers a JSON-RPC error, and with an API key at the deployment's address 403", async () => {
   const bare = await rig.abort({ chatId: 'x' }, { headers: {} });
   expect([bare.status, bare.records[0].jsonrpc]).toEqual([200, '2.0']);
   const form = await rig.abort({ chatId: 'x', ...as('ada') }, { deployment: '1' });
@@ -152,7 +152,7 @@ test("CABORT-09 an abort without a credential answers a JSON-RPC error, and one 
   ]);
 });
 
-test('CABORT-12 a chat request that repeats the messageId of a finished answer returns the thread and starts nothing', async () => {
+test('CABORT-12 a chat request that repeats the messageId of a finished answer returns the thread and starts no run', async () => {
   const first = await rig.talk({ input: QUESTION, messageId: FIRST, ...as('ada') });
   const chatId = chatIdOf(first.records);
   const again = await rig.talk({ input: QUESTION, messageId: FIRST, chatId, ...as('ada') });
@@ -176,7 +176,7 @@ test('STATE-09 LIM-03 an ephemeral chat user and its threads are removed after t
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(404);
 });
 
-test('STATE-10 after ten years a persistent chat user and its threads are still there, and the ephemeral user is not', async () => {
+test('STATE-10 after ten years a persistent chat user and its threads still exist, and an ephemeral user does not', async () => {
   await rig.talk({ input: QUESTION, ...as('ada', { isEphemeral: false }) });
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.control('POST', '/clock', { advanceMs: 10 * 365 * 86_400_000 });
@@ -186,7 +186,7 @@ test('STATE-10 after ten years a persistent chat user and its threads are still 
   expect(await rig.threads()).toHaveLength(2);
 });
 
-test('LIM-01 LIM-02 LIM-04 a persistent external user beyond the limit gets 429, ephemeral users are not counted, and a higher limit lets the user in', async () => {
+test('LIM-01 LIM-02 LIM-04 a persistent external chat user beyond the limit gets 429, and ephemeral users do not count', async () => {
   await rig.set({ externalUserLimit: 2, chatRecordDelayMs: 0 });
   const kept = (name: string) => rig.talk({ input: QUESTION, ...as(name, { isEphemeral: false }) });
   expect([(await kept('one')).status, (await kept('two')).status]).toEqual([200, 200]);
@@ -199,7 +199,7 @@ test('LIM-01 LIM-02 LIM-04 a persistent external user beyond the limit gets 429,
   expect((await kept('three')).status).toBe(200);
 });
 
-test('SCIM-68 external chat users never appear in SCIM or among the users', async () => {
+test('SCIM-68 an external chat user is neither in SCIM nor in the list of platform users', async () => {
   await rig.talk({ input: QUESTION, ...as('ada@outside.example', { email: 'ada@outside.example' }) });
   expect((await rig.call('GET', '/api/scim/v2/Users?count=1000')).body.Resources).not.toContainEqual(
     expect.objectContaining({ userName: 'ada@outside.example' }),
@@ -225,7 +225,7 @@ const LEAVING: [string, (user: any) => Promise<unknown>][] = [
 ];
 
 test.each(LEAVING)(
-  'CHAT-11 the running stream of an internal user stops when the user is %s, and later calls are 400',
+  'CHAT-11 when an internal user is %s, the running chat stream of this user ends with an error, and later requests answer 400',
   async (_how, leave) => {
     const user = await rig.user('lea@acme.example');
     const agent = await rig.agent({ recordDelayMs: 60_000 });
@@ -244,7 +244,7 @@ test.each(LEAVING)(
   },
 );
 
-test('AUTH-21 a revoked key ends its running stream at the next record', async () => {
+test('AUTH-21 a running chat stream of a revoked key ends with an error, and the key is refused afterwards', async () => {
   const { apiKeys } = await rig.fixtures({ apiKeys: [{ name: 'short', owner: 'admin@acme.example' }] });
   const headers = { authorization: `Api-Key ${apiKeys[0].key}` };
   const stream = await begin(as('ada'), { headers });
@@ -253,7 +253,7 @@ test('AUTH-21 a revoked key ends its running stream at the next record', async (
   expect((await rig.talk({ input: QUESTION, ...as('ada') }, { headers })).records[0].jsonrpc).toBe('2.0');
 });
 
-test('a chat reader that disconnects does not stop the run, and the number of readers becomes 0', async () => {
+test('when a chat reader disconnects, the run continues to its answer, and the thread has no reader', async () => {
   const stream = await begin({ messageId: FIRST, ...as('ada') });
   stream.close();
   await eventually('no reader', async () => (await rig.threads())[0].readers === 0);
@@ -262,7 +262,7 @@ test('a chat reader that disconnects does not stop the run, and the number of re
   expect(finishedAnswers(read.records)).toHaveLength(1);
 });
 
-test('a reset of the sandbox, and its stop, end running chat streams', async () => {
+test('a reset of the sandbox, and its stop, end the running chat streams', async () => {
   const other = await startChat();
   const slow = await other.agent({ recordDelayMs: 60_000 });
   const stream = await other.open({ input: QUESTION, ...as('ada') }, { agent: slow });

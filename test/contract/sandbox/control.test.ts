@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test("the sandbox's ready line has the published form, and reset returns it again with the same keys", async () => {
+test('the ready line of the sandbox has the published keys, and a reset returns the same line', async () => {
   const { body } = await rig.reset();
   expect(body).toEqual(rig.ready);
   expect(Object.keys(body)).toEqual([
@@ -46,7 +46,7 @@ test('reset removes users, settings, faults, the clock offset and the request lo
   expect((await rig.control('POST', '/reset', { seed: 'huge' })).status).toBe(400);
 });
 
-test('the seed large:N has N people in one large group and in teams', async () => {
+test('the seed large:120 has 120 people, who are all in one group and also in teams of at most 50', async () => {
   await rig.control('POST', '/reset', { seed: 'large:120' });
   // Three users of the small seed; the groups are all-staff and teams of 50, 50 and 20.
   const { users, groups } = (await rig.control('GET', '/state?only=users,groups')).body;
@@ -55,7 +55,7 @@ test('the seed large:N has N people in one large group and in teams', async () =
   ]);
 });
 
-test('GET /state of the sandbox returns every part, or with `only` the named parts, and never an API key', async () => {
+test('GET /state of the sandbox returns every part, with `only` the named parts, and no API key', async () => {
   expect(Object.keys(await rig.state())).toEqual(
     expect.arrayContaining([
       'users',
@@ -72,7 +72,7 @@ test('GET /state of the sandbox returns every part, or with `only` the named par
   expect(JSON.stringify(await rig.state())).not.toContain(rig.key('admin'));
 });
 
-test('POST /fixtures of the sandbox creates users, keys, deployments and folders that later calls find, and answers 400 to an unknown kind of object and to deployments of a key that are no list', async () => {
+test('POST /fixtures creates users, keys, deployments and folders that later calls find, and answers 400 to an unknown kind', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'boss@acme.example', isAdmin: true, permissions: ['AuditLogManage'] }],
     apiKeys: [{ name: 'boss', owner: 'boss@acme.example', deployments: ['2'] }],
@@ -95,7 +95,7 @@ test('POST /fixtures of the sandbox creates users, keys, deployments and folders
   expect((await rig.control('POST', '/fixtures', { apiKeys: [unlisted] })).status).toBe(400);
 });
 
-test("the sandbox's control API answers 400 to unknown settings and faults and to values that they cannot take, and 404 to a view of an unknown branch", async () => {
+test("the sandbox's control API answers 400 to unknown settings and faults and to unfit values, and 404 to an unknown branch", async () => {
   expect((await rig.control('PATCH', '/settings', { colour: 'red' })).status).toBe(400);
   expect((await rig.control('PATCH', '/settings', { pageCap: 'many' })).status).toBe(400);
   const wrong = [
@@ -113,7 +113,7 @@ test("the sandbox's control API answers 400 to unknown settings and faults and t
   );
 });
 
-test('an advance of the clock that is no number or leaves the range of dates is 400', async () => {
+test("an advance of the sandbox's clock that is no number or leaves the range of dates answers 400", async () => {
   for (const advanceMs of [1e18, -1e18, 'soon', null])
     expect((await rig.control('POST', '/clock', { advanceMs })).status).toBe(400);
   const century = 100 * 365 * 86_400_000;
@@ -122,7 +122,7 @@ test('an advance of the clock that is no number or leaves the range of dates is 
   expect((await rig.control('POST', '/clock', { advanceMs: 2 * century })).status).toBe(400);
 });
 
-test('the request log holds method, path, status and body without secrets', async () => {
+test("the sandbox's request log has method, path, status and body of each request, and no secret", async () => {
   await rig.control('DELETE', '/requests');
   await rig.post('/api/v1/users', { email: 'a@a.a', username: 'a', password: 'hunter2' });
   await rig.call('GET', `${USERS}?count=1`, { key: null });
@@ -134,7 +134,7 @@ test('the request log holds method, path, status and body without secrets', asyn
   expect([typeof body[0].atMs, typeof body[0].durationMs]).toEqual(['number', 'number']);
 });
 
-test('ERR-10 fault status429 answers with Retry-After in the form of the API family, before any change', async () => {
+test('ERR-10 the fault status429 answers 429 with Retry-After in the form of the API family, and nothing is changed', async () => {
   await faults({ status429: { share: 1, retryAfter: 7 } });
   const answer = await rig.post(USERS, { userName: 'a@acme.example' });
   expect([answer.status, answer.headers['retry-after'], answer.body.status]).toEqual([429, '7', '429']);
@@ -144,7 +144,7 @@ test('ERR-10 fault status429 answers with Retry-After in the form of the API fam
   expect((await me()).status).toBe(200);
 });
 
-test('fault dropBefore destroys the socket before any change, dropAfter after the change is stored', async () => {
+test('the fault dropBefore closes the socket before the change is stored, and dropAfter afterwards', async () => {
   await faults({ dropBefore: true });
   await expect(rig.user('a@acme.example')).rejects.toThrow();
   expect(await rig.stored('a@acme.example')).toBeUndefined();
@@ -153,7 +153,7 @@ test('fault dropBefore destroys the socket before any change, dropAfter after th
   expect((await rig.stored('a@acme.example')).active).toBe(true);
 });
 
-test('fault timeoutAfterCommit stores the change, and closes the connection after holdMs without an answer', async () => {
+test('the fault timeoutAfterCommit stores the change and closes the connection after holdMs without an answer', async () => {
   await faults({ timeoutAfterCommit: { share: 1, holdMs: 60 } });
   const startedMs = performance.now();
   await expect(rig.user('a@acme.example')).rejects.toThrow();
@@ -161,13 +161,13 @@ test('fault timeoutAfterCommit stores the change, and closes the connection afte
   expect(await rig.stored('a@acme.example')).toBeDefined();
 });
 
-test('fault status5xx with afterCommit stores the change and answers the given 5xx', async () => {
+test('the fault status5xx with afterCommit stores the change and answers the given status', async () => {
   await faults({ status5xx: { status: 502, afterCommit: true } });
   expect((await rig.post(USERS, { userName: 'b@acme.example' })).status).toBe(502);
   expect(await rig.stored('b@acme.example')).toBeDefined();
 });
 
-test('fault timeoutBeforeCommit changes nothing, and closes the connection after holdMs without an answer', async () => {
+test('the fault timeoutBeforeCommit changes nothing and closes the connection after holdMs without an answer', async () => {
   await faults({ timeoutBeforeCommit: { share: 1, holdMs: 60 } });
   const startedMs = performance.now();
   await expect(rig.user('a@acme.example')).rejects.toThrow();
@@ -175,7 +175,7 @@ test('fault timeoutBeforeCommit changes nothing, and closes the connection after
   expect(await rig.stored('a@acme.example')).toBeUndefined();
 });
 
-test('a fault rule counts the requests of its method and path: the first `skip` pass, the next `times` fail', async () => {
+test('a fault rule applies to requests of its method and path: the first `skip` succeed, and the next `times` fail', async () => {
   await faults({
     rules: [{ method: 'post', path: '^/api/scim/v2/Users$', skip: 1, times: 2, status5xx: { status: 500 } }],
   });
@@ -185,7 +185,7 @@ test('a fault rule counts the requests of its method and path: the first `skip` 
   expect((await rig.call('GET', USERS)).status).toBe(200);
 });
 
-test('faults by share are seeded, so equal requests get equal faults', async () => {
+test('a fault with a share affects the same requests again after it is set with the same seed', async () => {
   const run = async (seed: number) => {
     await faults({ seed, status5xx: 0.5 });
     const statuses: number[] = [];
@@ -198,14 +198,14 @@ test('faults by share are seeded, so equal requests get equal faults', async () 
   expect(first).not.toEqual(await run(4));
 });
 
-test('fault latencyMs delays the answer', async () => {
+test('the fault latencyMs delays the answer', async () => {
   await faults({ latencyMs: 60 });
   const startedMs = performance.now();
   await me();
   expect(performance.now() - startedMs).toBeGreaterThan(50);
 });
 
-test('fault truncateLists shortens lists, with or without the true total', async () => {
+test('the fault truncateLists shortens a list together with its total, and in the mode page without changing the total', async () => {
   // One of the three users of the seed is kept.
   await faults({ truncateLists: { keep: 0.34 } });
   expect((await rig.call('GET', USERS)).body).toMatchObject({ totalResults: 1, itemsPerPage: 1 });
@@ -218,7 +218,7 @@ test('fault truncateLists shortens lists, with or without the true total', async
   expect((await rig.call('GET', '/api/v1/users')).body).toMatchObject({ pageInfo: { hasNextPage: true } });
 });
 
-test('fault ignoreMembers answers a group PATCH with success and does not change its members', async () => {
+test('the fault ignoreMembers answers 200 to a PATCH of a group and does not change its members', async () => {
   const user = await rig.user('a@acme.example');
   const group = await rig.group('analysts');
   await faults({ ignoreMembers: true });
@@ -227,7 +227,7 @@ test('fault ignoreMembers answers a group PATCH with success and does not change
   expect((await rig.storedGroup('analysts')).members).toEqual([]);
 });
 
-test('fault staleReadsMs returns users, groups and members as they were, until the time has passed', async () => {
+test('the fault staleReadsMs returns users and groups as they were, until the time has passed', async () => {
   await faults({ staleReadsMs: 30_000 });
   const viewer = await rig.stored('viewer@acme.example');
   const user = await rig.user('a@acme.example');
@@ -247,7 +247,7 @@ test('fault staleReadsMs returns users, groups and members as they were, until t
   expect(await isActive()).toBe(false);
 });
 
-test('fault staleReadsMs applies to attribute definitions as well', async () => {
+test('the fault staleReadsMs returns attribute definitions as they were, until the time has passed', async () => {
   await faults({ staleReadsMs: 30_000 });
   await rig.attribute('region', 'string');
   const names = async () =>
@@ -257,19 +257,19 @@ test('fault staleReadsMs applies to attribute definitions as well', async () => 
   expect(await names()).toEqual(['region', 'country']);
 });
 
-test('fault staleReadsMs right after the start returns the seed', async () => {
+test('with the fault staleReadsMs from the start, reads return the users of the seed', async () => {
   const other = await startRig({ faults: { staleReadsMs: 30_000 } });
   expect((await other.call('GET', USERS)).body.totalResults).toBe(3);
   await other.stop();
 });
 
-test('ERR-08 fault htmlAnswer answers 200 with a web page', async () => {
+test('ERR-08 the fault htmlAnswer answers 200 with a web page', async () => {
   await faults({ rules: [{ path: '^/api/v1/users$', htmlAnswer: true }] });
   const { status, body } = await rig.call('GET', '/api/v1/users');
   expect([status, body.startsWith('<')]).toEqual([200, true]);
 });
 
-test('the sandbox stops within five seconds, and the client of an answer that it withholds gets ECONNRESET', async () => {
+test('the sandbox stops within five seconds while a fault withholds an answer, and the waiting client gets ECONNRESET', async () => {
   const other = await startRig({ faults: { timeoutAfterCommit: 1 } });
   const held = other.user('a@acme.example').catch((error: unknown) => error);
   // Time for the request to arrive.

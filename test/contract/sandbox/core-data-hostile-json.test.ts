@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('hostile JSON queries are 400, and hostile values of filters match no row', async () => {
+test('a hostile JSON query answers 400, and a hostile filter value matches no row', async () => {
   const name = 'orders.country" FROM memory.store_1.orders --';
   const deep = (depth: number): object =>
     depth === 0 ? { member: 'orders.country', operator: 'set' } : { and: [deep(depth - 1)] };

@@ -225,7 +225,7 @@ test('SQL that reads catalogues, settings, the environment or the underlying tab
   await stillAlive();
 });
 
-test('SQL of an analyst of one country returns no row of another country, in any of its forms', async () => {
+test('SQL of an analyst who may see one country returns rows of this country only, however the query is written', async () => {
   const german = await rig.rows('SELECT count(*) FROM orders', { token: GERMAN_ANALYST });
   const questions = [
     'SELECT DISTINCT country FROM orders',
@@ -280,7 +280,7 @@ test('SQL error messages contain no table of the engine and no path', async () =
   }
 });
 
-test('huge, deep and endless data queries are answered within five seconds each', async () => {
+test('SQL queries that are huge, deeply nested or endless are each answered within five seconds', async () => {
   const many = (count: number, part: (place: number) => string, joint = ' '): string =>
     Array.from({ length: count }, (_, place) => part(place)).join(joint);
   const doubling = (count: number, body: (before: string) => string, first: string): string =>
@@ -309,7 +309,7 @@ test('huge, deep and endless data queries are answered within five seconds each'
   await stillAlive();
 });
 
-test('SQL that would not end, grow without limit or backtrack gets an SQL error within five seconds', async () => {
+test('SQL that would not end, or would use unlimited memory or backtracking, gets an SQL error', async () => {
   const queries = [
     'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r',
     'WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r) SELECT * FROM r',
@@ -328,13 +328,13 @@ test('SQL that would not end, grow without limit or backtrack gets an SQL error 
   await stillAlive();
 });
 
-test('a query beyond the time limit is aborted with an error', async () => {
+test('a SQL query beyond the time limit is aborted with `The query took too long`', async () => {
   const where = 'a.total_amount + e.total_amount > b.total_amount';
   const slow = `SELECT count(*) FROM orders a, orders b, orders c, orders d, orders e WHERE ${where}`;
   expect(await refused(slow)).toBe('The query took too long');
 });
 
-test('long patterns and joined texts are answered within five seconds, with texts of at most 1,000 characters', async () => {
+test('SQL with long patterns and joined texts is answered within five seconds, and no text exceeds 1,000 characters', async () => {
   const startedMs = performance.now();
   const text = 'a'.repeat(900);
   const pattern = `${'%a_'.repeat(60)}b`;
@@ -348,7 +348,7 @@ test('long patterns and joined texts are answered within five seconds, with text
   expect(performance.now() - startedMs).toBeLessThan(BOUND_MS);
 });
 
-test('a client that disconnects aborts its query in the engine', async () => {
+test('when clients disconnect, their SQL queries are aborted, and a next query is answered within five seconds', async () => {
   await rig.control('PATCH', '/settings', { dataQueryTimeoutMs: 60_000 });
   const leave = new AbortController();
   const slow =
@@ -370,7 +370,7 @@ test('a client that disconnects aborts its query in the engine', async () => {
   expect(performance.now() - startedMs).toBeLessThan(BOUND_MS);
 });
 
-test('the sandbox stops within five seconds while queries run, and their clients get an error', async () => {
+test('the sandbox stops within five seconds while SQL queries run, and the waiting clients get an error', async () => {
   const other = await startDataRig();
   await other.control('PATCH', '/settings', { dataQueryTimeoutMs: 60_000 });
   const slow =

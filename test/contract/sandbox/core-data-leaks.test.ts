@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('a query condition is not evaluated on rows that a policy hides, so an error reveals no hidden value', async () => {
+test('a WHERE condition is not evaluated on rows that an access policy hides, so that its errors reveal no hidden value', async () => {
   const tokensWithoutRows = [['ZZ'], ['ZZ', 'YY', 'XX']].map((country) =>
     inGroups(['analysts'], { country }),
   );
@@ -35,7 +35,7 @@ test('a query condition is not evaluated on rows that a policy hides, so an erro
   }
 });
 
-test('in SQL a table name that matches a CTE or an engine catalogue depending on Unicode lower-casing reads the CTE and not the catalogue', async () => {
+test("a table name that equals a CTE after Unicode lower-casing reads the CTE and not the engine's catalogue", async () => {
   // JavaScript lower-cases the Kelvin sign to k and the engine does not, so the name could mean the CTE or a
   // catalogue.
   const catalogues = ['duckdb_tables', 'duckdb_views', 'duckdb_databases', 'duckdb_schemas'];
@@ -53,7 +53,7 @@ test('in SQL a table name that matches a CTE or an engine catalogue depending on
   ).toEqual([['2']]);
 });
 
-test('a result column without an alias is named after the function or column in the query, and not after an internal table or policy', async () => {
+test('a result column without an alias is named after the function or column in the query, and not after an internal table', async () => {
   const expressions: [expression: string, name: string][] = [
     ['(SELECT max(country) FROM orders)', 'max'],
     ['(SELECT country FROM orders LIMIT 1)', 'country'],
