@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('DATA-01 POST /v1/load returns rows by member name and an annotation of the members', async () => {
+test('DATA-01 POST /v1/load returns rows with member names as keys, and an annotation of the members', async () => {
   const { status, headers, body } = await rig.load({ measures: [COUNT, TOTAL], dimensions: [COUNTRY] });
   expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   expect(body.data.length).toBeGreaterThan(4);
@@ -45,14 +45,14 @@ test('DATA-01 POST /v1/load returns rows by member name and an annotation of the
   expect(body.query).toMatchObject({ measures: [COUNT, TOTAL], timezone: 'UTC', limit: 10_000 });
 });
 
-test('DATA-01 sum and count without dimensions equal the sums of the values by country', async () => {
+test('DATA-01 count and sum without dimensions equal the totals of the rows by country', async () => {
   const rows = await data({ measures: [COUNT, TOTAL], dimensions: [COUNTRY] });
   const [all] = await data({ measures: [COUNT, TOTAL] });
   expect(sum(rows, COUNT)).toBe(640);
   expect(all).toEqual({ [COUNT]: '640', [TOTAL]: sum(rows, TOTAL).toFixed(2) });
 });
 
-test('DATA-02 POST /v1/load of a single query has data at the top level; with queryType multi the answer has a list of results', async () => {
+test('DATA-02 /v1/load answers a single query with data at the top level, and with queryType multi with a list of results', async () => {
   const ask = (body: object) => rig.ask('POST', '/v1/load', { body });
   expect(Object.keys((await ask({ query: byCountry })).body)).toEqual(
     expect.arrayContaining(['query', 'data', 'annotation']),
@@ -75,14 +75,14 @@ test('DATA-02 POST /v1/load of a single query has data at the top level; with qu
   expect(two.results[0].annotation.measures[COUNT]).toBeDefined();
 });
 
-test('DATA-03 an array of queries without multi is 400', async () => {
+test('DATA-03 an array of queries without queryType multi answers 400', async () => {
   const { status, body } = await rig.load([
     { ...byCountry, timeDimensions: [{ dimension: CREATED, granularity: 'year' }] },
   ]);
   expect([status, body.error]).toEqual([400, expect.stringContaining('not supported by the client')]);
 });
 
-test('DATA-04 a bad query is 400 with {error}', async () => {
+test('DATA-04 an invalid query answers 400 with {error}', async () => {
   const bad: unknown[] = [
     { measures: ['orders.nothing'] },
     { measures: ['nowhere.count'] },
@@ -128,14 +128,14 @@ test('DATA-04 a bad query is 400 with {error}', async () => {
   }
 });
 
-test('DATA-04 a query with a limit above the maximum is 400, and a query with the maximum returns that many rows', async () => {
+test('DATA-04 a query with a limit above the maximum answers 400, and one with the maximum returns that many rows', async () => {
   expect((await rig.load({ measures: [COUNT], limit: 50_001 })).status).toBe(400);
   await rig.control('PATCH', '/settings', { dataRowCap: 3 });
   expect((await rig.load({ ...byCountry, limit: 4 })).status).toBe(400);
   expect((await rig.load({ ...byCountry, limit: 3 })).body.data).toHaveLength(3);
 });
 
-test('DATA-14 a missing query is 400', async () => {
+test('DATA-14 a request to /v1/load or /v1/cubesql without a query answers 400', async () => {
   for (const path of ['/v1/load', '/v1/cubesql']) {
     for (const body of [{}, { query: '' }, { query: null }]) {
       const answer = await rig.ask('POST', path, { body });
@@ -145,7 +145,7 @@ test('DATA-14 a missing query is 400', async () => {
   }
 });
 
-test('DATA-05 a slow query answers 200 with Continue wait, then its rows when repeated, and is run once', async () => {
+test('DATA-05 a slow query that is repeated answers `Continue wait` with 200 until its one run ends, and then its rows', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 300, dataContinueWaitMs: 40 });
   const startedMs = performance.now();
   const answers: any[] = [];
@@ -161,7 +161,7 @@ test('DATA-05 a slow query answers 200 with Continue wait, then its rows when re
   expect(performance.now() - startedMs).toBeGreaterThan(290);
 });
 
-test('DATA-05 the result of a slow query is returned to its own security context only', async () => {
+test('DATA-05 the result of a slow query is returned only to requests with the security context that started it', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 150, dataContinueWaitMs: 20 });
   await rig.load(byCountry);
   const until = async (token: object): Promise<any[]> => {
@@ -175,7 +175,7 @@ test('DATA-05 the result of a slow query is returned to its own security context
   expect(await until(EVERYTHING)).toHaveLength(6);
 });
 
-test('DATA-06 repeats of a slow query are in the request log with equal bodies and different request ids', async () => {
+test("DATA-06 the sandbox's request log has the repeats of a slow query with equal bodies and their own request ids", async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 100, dataContinueWaitMs: 30 });
   await rig.control('DELETE', '/requests');
   for (let turn = 1; turn < 9; turn += 1) {
@@ -190,7 +190,7 @@ test('DATA-06 repeats of a slow query are in the request log with equal bodies a
   expect(new Set(log.map((entry: any) => JSON.stringify(entry.body))).size).toBe(1);
 });
 
-test('DATA-07 with responseFormat compact data has members and a dataset of rows, with columnar members and columns', async () => {
+test('DATA-07 responseFormat compact returns members and a dataset of rows, and columnar returns members and columns', async () => {
   const rows = await data(byCountry);
   const members = [COUNTRY, COUNT];
   const table = rows.map((row) => members.map((name) => row[name]));
@@ -203,7 +203,7 @@ test('DATA-07 with responseFormat compact data has members and a dataset of rows
   });
 });
 
-test('DATA-08 limit and offset of a query select its rows, total counts all rows, and the setting dataRowDefault is the default limit', async () => {
+test('DATA-08 limit and offset of a query select its rows and total counts all; dataRowDefault is the default limit', async () => {
   const all = await data({ ...byCountry, order: { [COUNTRY]: 'asc' } });
   const page = (
     await rig.load({ ...byCountry, order: { [COUNTRY]: 'asc' }, limit: 2, offset: 1, total: true })
@@ -214,7 +214,7 @@ test('DATA-08 limit and offset of a query select its rows, total counts all rows
   expect(await data(byCountry)).toHaveLength(4);
 });
 
-test('rows without `order` are sorted by the first measure, or by time if the query has a granularity; `order` may be a list', async () => {
+test('without `order` rows are sorted by the first measure, or by time if there is a granularity; `order` may be a list', async () => {
   const counts = (await data(byCountry)).map((row) => Number(row[COUNT]));
   expect(counts).toEqual([...counts].sort((left, right) => right - left));
   const months = await data({
@@ -228,7 +228,7 @@ test('rows without `order` are sorted by the first measure, or by time if the qu
   expect(names).toEqual([...names].sort().reverse());
 });
 
-test('a granularity truncates times to its period, and the counts of all periods add up to the total', async () => {
+test('times are truncated to the period of the granularity, and the counts of all periods add up to the total', async () => {
   for (const [granularity, form] of [
     ['day', /T00:00:00\.000$/],
     ['month', /-01T00:00:00\.000$/],
@@ -248,7 +248,7 @@ test('a granularity truncates times to its period, and the counts of all periods
   for (const row of weeks) expect(new Date(`${row[`${CREATED}.week`]}Z`).getUTCDay()).toBe(1);
 });
 
-test('a date range includes both ends, and dates include their whole day', async () => {
+test('a date range includes both ends, and a date without a time means its whole day', async () => {
   const rows = await data({ dimensions: [CREATED], ungrouped: true, measures: [COUNT] });
   const days = rows.map((row) => String(row[CREATED]).slice(0, 10)).sort();
   const [from, to] = [days[100] ?? '', days[300] ?? ''];
@@ -272,7 +272,7 @@ test('a date range includes both ends, and dates include their whole day', async
   expect(Number(before[0]?.[COUNT]) + Number(after[0]?.[COUNT])).toBe(640 - wanted);
 });
 
-test('relative dates follow the clock of the sandbox', async () => {
+test('a relative date range such as `last 30 days` is counted from the clock of the sandbox', async () => {
   const last = { measures: [COUNT], timeDimensions: [{ dimension: CREATED, dateRange: 'last 30 days' }] };
   expect(Number((await data(last))[0]?.[COUNT])).toBeGreaterThan(10);
   await rig.control('POST', '/clock', { advanceMs: 40 * 86_400_000 });
@@ -282,7 +282,7 @@ test('relative dates follow the clock of the sandbox', async () => {
   expect(body.data).toEqual([{ [COUNT]: '0' }]);
 });
 
-test('a query in the zone Asia/Tokyo returns times nine hours later than in UTC', async () => {
+test('times of a query with the timezone Asia/Tokyo are nine hours later than in UTC', async () => {
   const rows = (timezone: string) =>
     data({ measures: [COUNT], dimensions: [CREATED], ungrouped: true, timezone, limit: 50 });
   const utc = await rows('UTC');
@@ -292,7 +292,7 @@ test('a query in the zone Asia/Tokyo returns times nine hours later than in UTC'
   expect(sorted(tokyo)).toEqual(sorted(utc).map((at) => at + 9 * 3_600_000));
 });
 
-test('equals, contains, startsWith, endsWith, set and their negations select the matching rows, alone and within and/or', async () => {
+test('filter operators such as equals, contains and set, and their negations, select the matching rows, also within `and` and `or`', async () => {
   const all = await data({ measures: [COUNT], dimensions: [COUNTRY, STATUS] });
   const total = (keep: (row: any) => boolean): string => String(sum(all.filter(keep), COUNT));
   const count = async (...filters: object[]) => (await data({ measures: [COUNT], filters }))[0]?.[COUNT];
@@ -336,7 +336,7 @@ test('equals, contains, startsWith, endsWith, set and their negations select the
   );
 });
 
-test('filters on measures apply to the aggregated values', async () => {
+test('a filter on a measure selects groups by their aggregated value', async () => {
   const all = await data(byCountry);
   const bound = Number(all[2]?.[COUNT]);
   const rows = await data({
@@ -346,7 +346,7 @@ test('filters on measures apply to the aggregated values', async () => {
   expect(rows).toEqual(all.filter((row) => Number(row[COUNT]) >= bound));
 });
 
-test('a segment counts the rows of its filter; average, minimum, maximum and distinct count equal those computed from the rows, and a boolean dimension has true and false', async () => {
+test('a segment limits the count to its rows, and average, minimum, maximum and distinct count equal those computed from the rows', async () => {
   const [completed] = await data({ measures: [COUNT], segments: ['orders.completed'] });
   const [same] = await data({
     measures: [COUNT],

@@ -25,7 +25,7 @@ test('GEN-04 the base path of the data API is configurable, and the default path
   await expect(startDataRig({ dataPath: 'x' })).rejects.toThrow('dataPath');
 });
 
-test("AUTH-08 Core Data accepts a bare token, a token with a prefix, and one in the gateway's own header", async () => {
+test('AUTH-08 Core Data accepts a token bare, with a prefix, or in the header x-cube-authorization', async () => {
   const token = rig.token(EVERYTHING);
   for (const headers of [
     { authorization: token },
@@ -37,14 +37,14 @@ test("AUTH-08 Core Data accepts a bare token, a token with a prefix, and one in 
   }
 });
 
-test("AUTH-09 a data API token signed with another secret is 403, and a token of each deployment reads that deployment's metadata", async () => {
+test("AUTH-09 a data API token signed with another secret answers 403, and each deployment's token reads its own metadata", async () => {
   const foreign = makeToken('another secret', EVERYTHING, Date.now());
   expect((await rig.ask('GET', '/v1/meta', { token: foreign })).status).toBe(403);
   expect((await meta(EVERYTHING, '1')).map((cube: any) => cube.name)).toContain('orders');
   expect((await meta(EVERYTHING, '2')).map((cube: any) => cube.name)).toEqual(['incidents']);
 });
 
-test('AUTH-24 GEN-01 Core Data without a token or with a bad one is 403 with the fixed texts', async () => {
+test('AUTH-24 GEN-01 Core Data without a token, or with an invalid one, answers 403 with a fixed text for each case', async () => {
   const good = rig.token(EVERYTHING);
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${good.split('.')[1]}.`;
   const expired = makeToken(rig.secretOf('1'), { ...EVERYTHING, exp: 1_000_000 }, Date.now());
@@ -81,7 +81,7 @@ test('AUTH-24 GEN-01 Core Data without a token or with a bad one is 403 with the
   }
 });
 
-test('AUTH-24 a token is 403 after its expiry on the clock of the sandbox', async () => {
+test("AUTH-24 a data API token answers 200 before its expiry on the sandbox's clock, and 403 after it", async () => {
   const token = rig.token(EVERYTHING);
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(200);
   await rig.control('POST', '/clock', { advanceMs: 3_601_000 });
@@ -89,7 +89,7 @@ test('AUTH-24 a token is 403 after its expiry on the clock of the sandbox', asyn
   expect([status, body]).toEqual([403, { error: 'Invalid token' }]);
 });
 
-test('AUTH-25 META-08 META-12 a meta-sync token gets 200 for metadata and 403 for a query, also if the security context names a scope', async () => {
+test('AUTH-25 META-08 META-12 a meta-sync token gets 200 for metadata and 403 for a query, even if its security context names a scope', async () => {
   const path = '/api/v1/deployments/1/environments';
   const { body } = await rig.call('GET', path);
   const id = body.data.environments[0].id;
@@ -105,7 +105,7 @@ test('AUTH-25 META-08 META-12 a meta-sync token gets 200 for metadata and 403 fo
   }
 });
 
-test('AUTH-25 a token gets 200 for the scopes that it names and 403 for others; without a scope it has all', async () => {
+test('AUTH-25 a data API token gets 200 for the scopes that it names and 403 for another; without `scope` it has every scope', async () => {
   const status = async (claims: object) => [
     (await rig.ask('GET', '/v1/meta', { token: { ...EVERYTHING, ...claims } })).status,
     (await rig.ask('POST', '/v1/load', { token: { ...EVERYTHING, ...claims }, body: QUERY })).status,
@@ -119,7 +119,7 @@ test('AUTH-25 a token gets 200 for the scopes that it names and 403 for others; 
   expect(await status({ scope: 7 })).toEqual([403, 403]);
 });
 
-test('META-09 two security contexts see different entities', async () => {
+test('META-09 tokens with different security contexts list different entities', async () => {
   const names = async (token: object) =>
     (await rig.ask('GET', '/v1/entities', { token })).body.data.entities.map((entity: any) => entity.name);
   expect(await names(EVERYTHING)).toEqual(['countries', 'customers', 'orders']);
@@ -128,7 +128,7 @@ test('META-09 two security contexts see different entities', async () => {
   expect((await meta(inGroups([]))).map((cube: any) => cube.name)).toEqual(['countries']);
 });
 
-test('DATA-15 GET /v1/meta lists public cubes and views with their members, private ones are absent', async () => {
+test('DATA-15 GET /v1/meta lists public cubes and views with their members, and no private cube', async () => {
   const { body } = await rig.ask('GET', '/v1/meta', { token: GERMAN_ANALYST });
   expect(body.cubes.map((cube: any) => [cube.type, cube.name])).toEqual([
     ['cube', 'countries'],
@@ -156,7 +156,7 @@ test('DATA-15 GET /v1/meta lists public cubes and views with their members, priv
   expect(orders.segments.map((segment: any) => segment.name)).toEqual(['orders.completed']);
 });
 
-test('DATA-16 GET /v1/data-sources and /v1/entities return the specified keys, and entities sorted by name in pages', async () => {
+test('DATA-16 GET /v1/data-sources and /v1/entities return the specified keys, and entities come by name in pages', async () => {
   const sources = (await rig.ask('GET', '/v1/data-sources')).body;
   expect(sources).toEqual({
     data: { data_sources: [{ name: 'default', type: 'duckdb', database: 'sales', schema: 'main' }] },
@@ -194,13 +194,13 @@ test('DATA-16 GET /v1/data-sources and /v1/entities return the specified keys, a
   expect((await rig.ask('GET', '/v1/entities/raw_orders')).body).toEqual({ error: expect.any(String) });
 });
 
-test('unknown paths and methods of the data API are 404, the unknown path also without a token', async () => {
+test('an unknown path of the data API answers 404 with or without a token, and a wrong method 404', async () => {
   expect((await rig.ask('GET', '/v1/nothing')).status).toBe(404);
   expect((await rig.ask('GET', '/v1/nothing', { token: null })).status).toBe(404);
   expect((await rig.ask('PUT', '/v1/load')).status).toBe(404);
 });
 
-test('ERR-10 fault status429 answers one Core Data query with 429 and Retry-After, and the next one gets 200', async () => {
+test('ERR-10 the fault status429 answers one Core Data query with 429 and Retry-After, and the next query with 200', async () => {
   await rig.control('PATCH', '/faults', {
     rules: [{ path: '/v1/load$', times: 1, status429: { share: 1, retryAfter: 3 } }],
   });
@@ -213,7 +213,7 @@ test('ERR-10 fault status429 answers one Core Data query with 429 and Retry-Afte
   expect((await rig.ask('POST', '/v1/load', { body: QUERY })).status).toBe(200);
 });
 
-test('the environment of an enabled branch has an address at which SQL returns the data of that branch', async () => {
+test('the environment of an enabled branch has its own address, at which SQL returns the data of that branch', async () => {
   const path = '/build/api/v1/deployments/1/branches/staging-environment';
   await rig.call('PUT', path, { body: { branchName: 'feature-a', enabled: true } });
   const { body } = await rig.call('GET', '/api/v1/deployments/1/environments');

@@ -108,7 +108,7 @@ describe('granularities of a time dimension', () => {
       ['2026-03-29T00:00', '1'],
     ],
   ])(
-    'periods of the granularity %s begin where its interval, offset and origin say',
+    'periods of the custom granularity %s begin where its interval, offset and origin say',
     async (granularity, ...expected) => {
       expect(await rowsBy(granularity)).toEqual(expected);
     },
@@ -118,7 +118,7 @@ describe('granularities of a time dimension', () => {
     expect((await rowsBy('six_hours', 'America/New_York'))[0]).toEqual(['2026-01-04T14:00', '1']);
     expect((await rowsBy('six_hours'))[0]).toEqual(['2026-01-04T20:00', '1']);
   });
-  test('a custom granularity is named with its interval in the annotation of /v1/load, in /v1/meta and dry-run, and in the aliases of /v1/sql', async () => {
+  test('a custom granularity is described in the annotation of /v1/load and in /v1/meta, and named in dry-run and in aliases of /v1/sql', async () => {
     const { body } = await rig.load(byTime('fiscal_year'), boss);
     const step = { name: 'fiscal_year', title: 'Business Year', interval: '1 year', offset: '3 months' };
     expect(body.annotation.timeDimensions[`${TIME}.fiscal_year`]).toMatchObject({
@@ -146,7 +146,7 @@ describe('granularities of a time dimension', () => {
       staff__started_at_fortnight: `${TIME}.fortnight`,
     });
   });
-  test('a custom granularity can be used in a dimension and in blended queries, and an unknown granularity is 400', async () => {
+  test('a custom granularity can be used in a dimension and in a blended query, and an unknown one answers 400', async () => {
     const { body } = await rig.load({ dimensions: [`${TIME}.half_year`], measures: ['staff.count'] }, boss);
     expect(body.data).toEqual([
       expect.objectContaining({ [`${TIME}.half_year`]: '2026-01-01T00:00:00.000' }),
@@ -167,7 +167,7 @@ describe('granularities of a time dimension', () => {
 
 describe('cubes and views that extend others', () => {
   const load = async (query: object, token: object = boss.token) => (await rig.load(query, { token })).body;
-  test('a cube that extends another one has the members, the table and the access policies of its parent', async () => {
+  test('a cube that extends another cube has the members, the table and the access policies of that cube', async () => {
     expect((await load({ measures: ['staff.wages'], segments: ['staff.rich'] })).data).toEqual([
       { 'staff.wages': '700' },
     ]);
@@ -175,7 +175,7 @@ describe('cubes and views that extend others', () => {
     expect((await load({ measures: ['staff.count'] }, everything)).data).toEqual([{ 'staff.count': '4' }]);
     expect((await load({ measures: ['base.count'] })).error).toMatch(/hidden member: 'base__count'/);
   });
-  test('in a cube that extends another one, members of the same name and its own source replace those of the parent', async () => {
+  test('a cube that extends another cube replaces its members of the same name and its source by its own', async () => {
     const { data } = await load({ dimensions: ['staff.site'], order: { 'staff.site': 'asc' } });
     expect(data.map((row: any) => row['staff.site'])).toEqual(['de', 'fr', 'hidden']);
     expect((await load({ measures: ['rich.count'] })).data).toEqual([{ 'rich.count': '3' }]);
@@ -185,7 +185,7 @@ describe('cubes and views that extend others', () => {
       { 'teams.title': 'core', 'rich.count': '1' },
     ]);
   });
-  test('a view that extends another one contains the cubes of its parent and its own', async () => {
+  test('a view that extends another view contains the cubes of that view and its own', async () => {
     const query = { measures: ['sites_and_teams.count'], dimensions: ['sites_and_teams.teams_title'] };
     expect((await load(query)).data).toHaveLength(2);
     const { body } = await rig.ask('GET', '/v1/meta', boss);
@@ -223,14 +223,14 @@ test.each<[string, string, RegExp]>([
   ],
   ['has `shown` at a granularity', time('interval: 1 year, shown: false'), /"shown" is not supported here/],
   ['has granularities in SQL', time('sql: "x"'), /"sql" is not supported here/],
-])('a model that %s is refused', async (_title, cube, fault) => {
+])('a data model whose cube %s is refused at the start', async (_title, cube, fault) => {
   const own = mkdtempSync(join(tmpdir(), 'model-faults-'));
   writeFileSync(join(own, 'm.yml'), `cubes:\n  - ${cube}\n`);
   await expect(startDataRig({ modelDir: own })).rejects.toThrow(fault);
   rmSync(own, { recursive: true });
 });
 
-test('a data model folder with a Jinja template is refused, with the line and what to do', async () => {
+test('a data model folder with a Jinja template is refused at the start, with the line and advice', async () => {
   const own = mkdtempSync(join(tmpdir(), 'model-jinja-'));
   writeFileSync(join(own, 'm.yml.jinja'), 'cubes:\n{% for name in names %}\n{% endfor %}\n');
   await expect(startDataRig({ modelDir: own })).rejects.toThrow(

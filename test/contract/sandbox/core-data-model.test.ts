@@ -95,7 +95,7 @@ afterAll(async () => {
 const everything = inGroups(['everything']);
 const load = async (query: object, token: object = everything) => (await rig.load(query, { token })).body;
 
-test('queries of a YAML model with filtered and calculated measures, case, segments, times and joins return the values of the CSV rows', async () => {
+test('queries of a YAML data model with filtered and calculated measures, segments and joins return the values of its CSV rows', async () => {
   expect((await load({ measures: ['people.count', 'people.wages', 'people.high_wages'] })).data).toEqual([
     { 'people.count': '3', 'people.wages': '350', 'people.high_wages': '300' },
   ]);
@@ -116,7 +116,7 @@ test('queries of a YAML model with filtered and calculated measures, case, segme
   ]);
 });
 
-test('a measure of a joined cube counts each of its rows once, even if the join repeats them, in REST and SQL', async () => {
+test('a measure of a joined cube counts each row once, even if the join repeats rows, in JSON and in SQL queries', async () => {
   expect((await load({ measures: ['staff.teams_budget', 'staff.team_count', 'staff.count'] })).data).toEqual([
     { 'staff.teams_budget': '1500', 'staff.team_count': '2', 'staff.count': '3' },
   ]);
@@ -142,7 +142,7 @@ test('a measure of a joined cube counts each of its rows once, even if the join 
   ]);
 });
 
-test('an access policy of a YAML model applies only if its condition holds, selects rows by a list attribute, and hides members, below views too', async () => {
+test('an access policy of a YAML model applies only if its condition holds, selects rows by a list attribute, and hides members in views', async () => {
   const analyst = (userAttributes: object) => inGroups(['analysts'], userAttributes);
   const bySite = { measures: ['staff.count'], dimensions: ['staff.site'] };
   const cleared = analyst({ cleared: true, sites: ['DE', 'secret'] });
@@ -172,7 +172,7 @@ test('an access policy of a YAML model applies only if its condition holds, sele
   ]);
 });
 
-test("a model as in Cube's documentation is accepted, and filters of a policy may be nested", async () => {
+test("a YAML model in the form of Cube's documentation is accepted, and the row filters of a policy may be nested", async () => {
   const model = `cubes:
   - name: base_orders
     sql: >
@@ -318,7 +318,7 @@ views:
     { 'a.yml': `a: &a [1]\nb: &b [${'*a,'.repeat(200)}]\ncubes: [${'*b,'.repeat(200)}]\n` },
     [/a\.yml/],
   ],
-])('a model with %s is refused', async (_title, files, patterns) => {
+])('a data model with %s is refused at the start', async (_title, files, patterns) => {
   const failure: Error = await startDataRig({ modelDir: folderOf(files) }).then(
     async (started) => {
       await started.stop();

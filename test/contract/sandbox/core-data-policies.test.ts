@@ -121,7 +121,7 @@ describe('several policies of one cube', () => {
       ...['people.count', 'people.wages', 'people.name', 'people.site'],
     ]);
   });
-  test('a query returns only rows that the access policies allow for each of its members', async () => {
+  test('a query returns only rows that an access policy of the user allows for each selected member', async () => {
     expect(await answer(['german', 'italian'], bySite)).toEqual(['DE', 'IT']);
     expect(await answer(['german', 'italian'], { ...bySite, measures: ['people.wages'] })).toEqual([
       'IT 280',
@@ -137,7 +137,7 @@ describe('several policies of one cube', () => {
     const site = (value: string) => ({ member: 'people.site', operator: 'equals', values: [value] });
     expect(body.query.filters).toEqual([{ and: [site('IT'), { or: [site('DE'), site('IT')] }] }]);
   });
-  test('a query whose filter, segment or date range uses a member that no matching policy shows returns no rows', async () => {
+  test('a query that filters, segments or limits dates by a member that no policy of the user shows counts no rows', async () => {
     for (const query of [
       { filters: [{ member: 'people.name', operator: 'set' }] },
       { segments: ['people.rich'] },
@@ -151,19 +151,19 @@ describe('several policies of one cube', () => {
     );
     expect(body.query.filters).toEqual([{ member: 'people.name', operator: 'set' }]);
   });
-  test('a measure is computed only from rows whose parts a policy shows: the primary key for a count, the measures for a formula', async () => {
+  test('a count needs a policy that shows the primary key, and a formula one that shows its measures; otherwise no row is counted', async () => {
     expect(await answer(['german'], count)).toEqual(['0']);
     expect(await answer(['italian'], count)).toEqual(['2']);
     expect(await answer(['averager'], { measures: ['people.average_wage'] })).toEqual(['']);
     expect(await answer(['averager', 'boss'], { measures: ['people.average_wage'] })).toEqual(['166']);
   });
-  test('an access policy with excludes and without includes shows all other members; a user without a matching policy sees none', async () => {
+  test('an access policy with excludes and without includes shows all other members, and a user without a policy sees none', async () => {
     expect(await answer(['noname'], count)).toEqual(['4']);
     expect(await answer(['noname'], { dimensions: ['people.name'] })).toEqual(hidden('people.name'));
     expect(await answer(['noname', 'german'], { dimensions: ['people.name'] })).toEqual(['Ada', 'Ben']);
     expect(await answer(['strangers'], count)).toEqual(hidden('people.count'));
   });
-  test('an access policy for several groups, with nested or and and filters and a value from userAttributes, selects the matching rows', async () => {
+  test('the rows of an access policy for several groups are selected by its nested filters and by values of userAttributes', async () => {
     const wages = { measures: ['people.wages'] };
     expect(await answer(['rich', 'poor'], wages, { least: 100 })).toEqual(['700']);
     expect(await answer(['rich'], wages)).toEqual(
@@ -172,7 +172,7 @@ describe('several policies of one cube', () => {
     expect(await answer(['rich', 'every'], wages, { least: 300 })).toEqual(['480']);
     expect(await answer(['every'], { dimensions: ['people.name'] })).toEqual(['Dan', 'Eve']);
   });
-  test('an access policy with conditions applies only if all of them hold, and a second condition that is not boolean is an error', async () => {
+  test('an access policy applies only if all its conditions hold, and a condition that is no boolean is an error', async () => {
     const wages = { measures: ['people.wages'] };
     expect(await answer(['cond'], wages, { first: 'yes', second: true })).toEqual(['830']);
     expect(await answer(['cond'], wages, { first: true, second: false })).toEqual(hidden('people.wages'));
@@ -180,7 +180,7 @@ describe('several policies of one cube', () => {
       'Error: Access policy condition must return boolean, got undefined',
     );
   });
-  test('access policies limit the rows of a SQL query as they limit those of a JSON query', async () => {
+  test('access policies limit the rows of a SQL query as they limit the rows of a JSON query', async () => {
     const token = inGroups(['german', 'italian']);
     expect((await rig.rows('SELECT site FROM people GROUP BY 1 ORDER BY 1', { token })).flat()).toEqual([
       ...['DE', 'IT'],
@@ -195,7 +195,7 @@ describe('several policies of one cube', () => {
 });
 
 describe('views over cubes with policies', () => {
-  test('the access policies of a view decide which of its members are visible, and the policies of its cubes decide which rows', async () => {
+  test('the access policies of a view decide its visible members, and the policies of its cubes decide the rows', async () => {
     expect(await answer(['german'], { measures: ['staff.count'] })).toEqual(['2']);
     expect(await answer(['german'], { measures: ['everyone.wages'] })).toEqual(['150']);
     expect(await answer(['german'], { measures: ['staff.wages'] })).toEqual(hidden('staff.wages'));
@@ -203,7 +203,7 @@ describe('views over cubes with policies', () => {
       'IT 2',
     ]);
   });
-  test('a query of a view is restricted only by the row policies of cubes whose members it evaluates', async () => {
+  test('a query of a view is limited by the row policies of only those cubes whose members it uses', async () => {
     expect(await answer(['analysts'], { dimensions: ['everyone.teams_title'] })).toEqual(['core', 'web']);
     expect(await answer(['webbers'], { dimensions: ['staff.teams_title'] })).toEqual(['web']);
     expect(await answer(['webbers'], { dimensions: ['everyone.teams_title'] })).toEqual(['web']);
@@ -211,13 +211,13 @@ describe('views over cubes with policies', () => {
     expect(await answer(['german'], { dimensions: ['everyone.teams_title'] })).toEqual([]);
     expect(await answer(['strangers'], { measures: ['everyone.count'] })).toEqual(['0']);
   });
-  test('a query of a view and of its cube applies the member policies of the view only', async () => {
+  test('a query of a view together with its cube is checked against the member policies of the view only', async () => {
     expect(await answer(['german'], { measures: ['everyone.count', 'people.count'] })).toEqual(['2 2']);
   });
 });
 
 describe('private members', () => {
-  test('selecting a private member is refused as hidden, and a query that only filters by it returns rows', async () => {
+  test('selecting a private member is refused as hidden, and a filter by a private member returns the matching rows', async () => {
     expect(await answer(['boss'], { measures: ['people.hush'] })).toEqual(hidden('people__hush'));
     expect(await answer(['boss'], { dimensions: ['people.secret'] })).toEqual(hidden('people__secret'));
     expect(await answer(['boss'], { dimensions: ['people.id'] })).toEqual(hidden('people__id'));

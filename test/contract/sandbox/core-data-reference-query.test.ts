@@ -66,7 +66,7 @@ describe('filters', () => {
     const { body } = await load(query);
     expect([body.error, firstValue(body)]).toEqual([undefined, number]);
   });
-  test('the filter afterDate with a date selects the rows after the start or after the end of the day (planners differ, both counts pass)', async () => {
+  test("the filter afterDate with a date counts rows after the start or the end of this day, as Cube's planners differ", async () => {
     const { body } = await load(filter(CREATED_AT, 'afterDate', ['2026-03-01']));
     expect(['473', '470']).toContain(firstValue(body));
   });
@@ -79,11 +79,11 @@ describe('filters', () => {
   });
 });
 
-describe('order, limit and ungrouped', () => {
+describe('order, limit, offset and ungrouped', () => {
   const byCountry = { ...count, dimensions: ['orders.country'] };
   const names = async (query: object) =>
     (await load(query)).body.data.map((row: any) => row['orders.country']);
-  test('`order` of a query may be an object or a list, and a name in it that the query does not select changes nothing', async () => {
+  test('`order` of a query may be an object or a list, and a member in it that the query does not select is ignored', async () => {
     const ascending = (await load({ ...byCountry, order: { 'orders.count': 'asc' } })).body.data;
     expect(Number(ascending[0]['orders.count'])).toBeLessThan(Number(ascending[5]['orders.count']));
     const order = [
@@ -101,7 +101,7 @@ describe('order, limit and ungrouped', () => {
     const months = body.data.map((row: any) => row[CREATED_AT]);
     expect(months).toEqual([...months].sort().reverse());
   });
-  test('limit and offset of a query select rows of its result, and total counts the rows without them', async () => {
+  test('limit and offset select rows of a result, and total counts the rows without limit and offset', async () => {
     const { body } = await load({ dimensions: ['customers.name'], limit: 3 });
     expect(body.data.map((row: any) => row['customers.name'])).toEqual([
       'Customer 001',
@@ -119,11 +119,11 @@ describe('order, limit and ungrouped', () => {
   });
 });
 
-describe('several queries in one', () => {
+describe('queries with queryType multi', () => {
   const multi = (query: unknown) => load(query, EVERYTHING, { queryType: 'multi' });
   const months = { ...count, ...time({ granularity: 'month', dateRange: ['2026-01-01', '2026-03-31'] }) };
   const compared = { ...count, ...time({ compareDateRange: ['this month', 'last month'] }) };
-  test('/v1/load with queryType multi answers single queries, blended queries and compared date ranges with the kind of the query and its results', async () => {
+  test('/v1/load with queryType multi answers single, blended and compared queries with queryType and one result for each part', async () => {
     const one = (await multi(count)).body;
     expect([one.queryType, one.results.map((result: any) => result.data)]).toEqual([
       'regularQuery',
@@ -157,12 +157,12 @@ describe('several queries in one', () => {
   });
   test.each<[string, unknown, boolean, string]>([
     [
-      'a list without granularity',
+      'a list of queries without granularity',
       [count, { measures: ['customers.count'] }],
       true,
       'Data blending query without granularity is not supported',
     ],
-    ['a list without multi', [count], false, 'Data blending query without granularity is not supported'],
+    ['a list of queries without queryType multi', [count], false, 'Data blending query without granularity is not supported'],
     [
       'two granularities',
       [months, { ...count, ...time({ granularity: 'year' }) }],
@@ -170,25 +170,25 @@ describe('several queries in one', () => {
       'Data blending query granularities must match',
     ],
     [
-      'compared ranges without multi',
+      'compared date ranges without queryType multi',
       compared,
       false,
       "'compareDateRangeQuery' query type is not supported by the client.Please update the client.",
     ],
     [
-      'two compared times',
+      'two compared time dimensions',
       { ...count, timeDimensions: [...compared.timeDimensions, ...compared.timeDimensions] },
       true,
       'compareDateRange can only exist for one timeDimension',
     ],
-  ])('the multiple query %s is refused', async (_title, query, isMulti, error) => {
+  ])('a /v1/load request with %s answers 400 with the message of Cube', async (_title, query, isMulti, error) => {
     const { status, body } = isMulti ? await multi(query) : await load(query);
     expect([status, body.error]).toEqual([400, error]);
   });
 });
 
 describe('sql and dry-run', () => {
-  test('/v1/sql returns the SQL text and its parameters, by GET and POST, and names no internal table', async () => {
+  test('/v1/sql returns the SQL text and its parameters by GET and POST, without the name of an internal table', async () => {
     for (const answer of [
       await call('POST', '/v1/sql', { body: { query: count } }),
       await call('GET', `/v1/sql${address(count)}`),
@@ -202,7 +202,7 @@ describe('sql and dry-run', () => {
       expect(JSON.stringify(answer.body)).not.toContain('store_');
     }
   });
-  test('/v1/dry-run returns the normalized form of one query and of several queries, with the kind of query', async () => {
+  test('/v1/dry-run returns queryType and the normalized form of a query, and of each part of a compared query', async () => {
     const { body } = await call('POST', '/v1/dry-run', { body: { query: count } });
     expect(body).toMatchObject({
       queryType: 'regularQuery',
@@ -311,7 +311,7 @@ describe('meta', () => {
   });
 });
 
-test('a cubesql request without query or with an unknown cache mode is 400 with the reason', async () => {
+test('a cubesql request without a query, or with an unknown cache mode, answers 400 with the reason', async () => {
   const ask = async (body: object) => {
     const answer = await call('POST', '/v1/cubesql', { body });
     return [answer.status, answer.body.error];
@@ -323,9 +323,9 @@ test('a cubesql request without query or with an unknown cache mode is 400 with 
   ]);
 });
 
-describe('policies', () => {
+describe('access policies', () => {
   const byCountry = { ...count, dimensions: ['orders.country'] };
-  test('an analyst sees the rows of one country with every filter', async () => {
+  test('an analyst of one country sees only its rows, whatever country the query filters by', async () => {
     const german = inGroups(['analysts'], { country: 'DE' });
     expect((await load(byCountry, german)).body.data).toEqual([
       { 'orders.country': 'DE', 'orders.count': '165' },
@@ -334,11 +334,11 @@ describe('policies', () => {
       { 'orders.count': '0' },
     ]);
   });
-  test('a list in a template becomes one text; a missing or empty attribute matches no row', async () => {
+  test("a list as the value of a policy's template matches no row, and neither does a missing or empty attribute", async () => {
     for (const attributes of [{ country: ['DE', 'US'] }, {}, { country: '' }])
       expect((await load(byCountry, inGroups(['analysts'], attributes))).body.data).toEqual([]);
   });
-  test('without a matching policy all members are hidden', async () => {
+  test('without a matching access policy a query answers 400 and names the hidden member', async () => {
     for (const context of [inGroups(['Analysts'], { country: 'DE' }), inGroups(['strangers']), {}]) {
       const { status, body } = await load(byCountry, context);
       expect([status, body.error]).toEqual([

@@ -15,7 +15,7 @@ import {
 const { bearer, call, load, rig, sign } = useReference();
 
 describe('transport', () => {
-  test('GET and POST /v1/load return the same data, also with a trailing slash, and so does GET /v1/subscribe', async () => {
+  test('/v1/load returns the same data by GET, by POST and with a trailing slash, and so does GET /v1/subscribe', async () => {
     const posted = await load(count);
     for (const path of [
       `/v1/load${address(count)}`,
@@ -26,7 +26,7 @@ describe('transport', () => {
     expect(posted.body.data).toEqual([{ 'orders.count': '640' }]);
     expect((await call('POST', '/v1/load/', { body: { query: count } })).status).toBe(200);
   });
-  test('a request to /v1/load, /v1/sql or /v1/dry-run without a query, or with a form body, is 400 "Query param is required"', async () => {
+  test('/v1/load, /v1/sql and /v1/dry-run without a query, or with a form body, answer 400 "Query param is required"', async () => {
     const answers = await Promise.all([
       call('GET', '/v1/load'),
       call('POST', '/v1/load', { body: {} }),
@@ -38,7 +38,7 @@ describe('transport', () => {
     for (const { status, body } of answers)
       expect([status, body]).toEqual([400, { error: 'Query param is required' }]);
   });
-  test('a query for /v1/load may be sent as JSON text; a number or broken JSON text is 400', async () => {
+  test('the query of /v1/load may be JSON text; a number or broken JSON text answers 400', async () => {
     expect((await load(JSON.stringify(count))).body.data).toEqual([{ 'orders.count': '640' }]);
     expect(await load(5)).toMatchObject({
       status: 400,
@@ -46,14 +46,14 @@ describe('transport', () => {
     });
     expect((await load('{"measures"')).status).toBe(400);
   });
-  test('a query of an unknown member is 400 with the type UserError and the message of the model compiler', async () => {
+  test('a query of an unknown member answers 400 with the type UserError and the message of Cube', async () => {
     const { status, body } = await call('GET', `/v1/load${address({ measures: ['orders.nope'] })}`);
     expect([status, body]).toEqual([
       400,
       { type: 'UserError', error: "'nope' not found for path 'orders.nope'" },
     ]);
   });
-  test('an unknown path of the data API, or a method that a path does not have, is 404 with a web page', async () => {
+  test('an unknown path or method of the data API answers 404 with a web page', async () => {
     for (const [method, path] of [
       ['PUT', '/v1/load'],
       ['GET', '/v1/cubesql'],
@@ -64,7 +64,7 @@ describe('transport', () => {
       expect(body).toContain('<html');
     }
   });
-  test('an OPTIONS preflight of the data API needs no token, and the answers allow the calling origin', async () => {
+  test('an OPTIONS preflight of the data API answers 204 without a token, and answers allow every origin', async () => {
     const { statusCode, headers, body } = await request(`${rig().ready.dataApiUrl}/v1/load`, {
       method: 'OPTIONS',
       headers: { origin: 'https://dash.example', 'access-control-request-method': 'POST' },
@@ -76,13 +76,13 @@ describe('transport', () => {
     expect((await load(count)).headers['access-control-allow-origin']).toBe('*');
     expect((await load({})).headers['access-control-allow-origin']).toBe('*');
   });
-  test('a query with a filter of 1,500 values is answered with the matching count', async () => {
+  test('a query whose filter has 1,500 values returns its count', async () => {
     const values = Array.from({ length: 1500 }, (_, place) => `X${place}`);
     expect((await load(filter('orders.country', 'equals', values))).body.data).toEqual([
       { 'orders.count': '0' },
     ]);
   });
-  test('GET /readyz and /livez of the data API answer without a token', async () => {
+  test('GET /readyz and /livez answer 200 without a token', async () => {
     for (const path of ['/readyz', '/livez']) {
       const { statusCode, body } = await request(`${rig().ready.platformUrl}${path}`);
       expect([statusCode, await body.json()]).toEqual([200, { health: 'HEALTH' }]);
@@ -97,7 +97,7 @@ describe('tokens', () => {
     const { status, body } = await call('GET', path, { headers: { authorization } });
     return status === 200 ? [200] : [status, body.error];
   };
-  test('the data API reads its token from the Authorization header, whole or after the first space, and from x-cube-authorization', async () => {
+  test('the data API reads its token from Authorization, with or without one word before it, and from x-cube-authorization', async () => {
     expect(await ask('')).toEqual(NOT_SET);
     expect(await ask(`Bearer  ${bearer()}`)).toEqual(NOT_SET);
     expect(await ask('garbage')).toEqual(INVALID);
@@ -108,7 +108,7 @@ describe('tokens', () => {
     });
     expect(own.status).toBe(200);
   });
-  test('the data API accepts tokens signed with HS256, HS384 and HS512 and without expiry; one with a later nbf or a text as exp is 403', async () => {
+  test('the data API accepts tokens signed with HS256, HS384 and HS512; a later nbf or a text as exp answers 403', async () => {
     for (const algorithm of ['HS256', 'HS384', 'HS512'])
       expect(await ask(sign(EVERYTHING, algorithm))).toEqual([200]);
     expect(await ask(sign({ ...EVERYTHING, nbf: NOW / 1000 + 600 }))).toEqual(INVALID);
@@ -173,11 +173,11 @@ describe('the form of a query', () => {
       'Invalid query format: "order.orders.country" must be one of [asc, desc]',
     ],
     [{ dimensions: ['customers.name'], limit: 50_001 }, 'Error: The query limit has been exceeded.'],
-  ])('the query %j is refused', async (query, error, type = '') => {
+  ])('the query %j answers 400 with the message of Cube', async (query, error, type = '') => {
     const { status, body } = await load(query);
     expect([status, body]).toEqual([400, type === '' ? { error } : { error, type }]);
   });
-  test('selecting a member of a private cube is 400, views over joined cubes can be queried together, and views without a join path are refused', async () => {
+  test('a member of a private cube answers 400, views whose cubes are joined can be queried together, and others are refused', async () => {
     const { status, body } = await load({ measures: ['raw_orders.count'] });
     expect([status, body.error]).toEqual([
       400,
@@ -191,7 +191,7 @@ describe('the form of a query', () => {
     const { body: apart } = await load({ measures: ['orders.count', 'countries.count'] });
     expect(apart).toEqual({ type: 'UserError', error: expect.stringContaining("Can't find join path") });
   });
-  test('keys of a /v1/load body other than query do not change the returned rows', async () => {
+  test('keys of a /v1/load body other than `query` do not change the returned rows', async () => {
     for (const more of [{ cache: 'no-cache' }, { queryType: 'none' }, { anything: 1 }])
       expect((await load(count, EVERYTHING, more)).body.data).toEqual([{ 'orders.count': '640' }]);
   });
@@ -272,7 +272,7 @@ describe('the answer of one query', () => {
       },
     ]);
   });
-  test('booleans are returned as booleans, a sum of no rows as null, a segment with its title, and a compact result without rows as empty lists', async () => {
+  test('a query returns booleans as booleans, a sum of no rows as null, and a compact result without rows as empty lists', async () => {
     expect(
       (await load({ dimensions: ['customers.is_active'], measures: ['customers.count'] })).body.data,
     ).toEqual([
@@ -328,12 +328,12 @@ describe('time', () => {
     ['this hour', ['2026-11-23T01:00:00.000', '2026-11-23T01:59:59.999']],
     ['from 30 days ago to 10 days ago', day('2026-10-24', '2026-11-13')],
     ['January 2026', day('2026-01-01')],
-  ])('the date range %j is resolved to its first and last moment', async (dateRange, span, orders = '') => {
+  ])('the date range %j is returned with its first and last moment', async (dateRange, span, orders = '') => {
     const { body } = await load(range(dateRange));
     expect(body.query.timeDimensions[0].dateRange).toEqual(span);
     if (orders !== '') expect(body.data).toEqual([{ 'orders.count': orders }]);
   });
-  test('a query by day over the last seven days returns no row for a day without orders', async () => {
+  test('a query by day over the last seven days has no row for a day without orders', async () => {
     const { body } = await load({ ...count, ...time({ dateRange: 'last 7 days', granularity: 'day' }) });
     expect(body.data.map((row: any) => row[CREATED_AT].slice(8, 10))).toEqual([
       '16',
@@ -344,7 +344,7 @@ describe('time', () => {
       '22',
     ]);
   });
-  test('a dimension name that ends with a granularity is answered like a time dimension with that granularity', async () => {
+  test('a dimension name with a granularity at its end is answered like a time dimension with that granularity', async () => {
     const { body } = await load({ ...count, dimensions: [`${CREATED_AT}.year`] });
     expect(body.data).toHaveLength(2);
     expect(Object.keys(body.data[0]).sort()).toEqual(
@@ -352,7 +352,7 @@ describe('time', () => {
     );
     expect(body.query.timeDimensions).toEqual([{ dimension: CREATED_AT, granularity: 'year' }]);
   });
-  test('a time dimension on a text column is 400, and the time zone of a query shifts the limits of its days', async () => {
+  test('a time dimension on a text column answers 400, and the timezone of a query moves the limits of its days', async () => {
     expect(
       (await load({ ...count, timeDimensions: [{ dimension: 'orders.status', granularity: 'day' }] })).status,
     ).toBe(400);

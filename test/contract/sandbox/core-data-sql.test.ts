@@ -26,7 +26,7 @@ test('DATA-09 the first line of a SQL answer is the schema with the name and col
   });
 });
 
-test('DATA-10 after the schema line each line of a SQL answer has only the key data, and together the lines have all rows', async () => {
+test('DATA-10 after the schema line each line of a SQL answer has only the key data, and all lines together have every row', async () => {
   const [schema, ...rest] = await rig.lines('SELECT country, status, created_at FROM orders');
   expect(Object.keys(schema ?? {})).toContain('schema');
   expect(rest.length).toBeGreaterThan(1);
@@ -42,12 +42,12 @@ test('DATA-10 after the schema line each line of a SQL answer has only the key d
   }
 });
 
-test('DATA-11 a SQL query without rows answers the schema line and then one line {"data":[]}', async () => {
+test('DATA-11 a SQL query without rows answers its schema line and one line {"data":[]}', async () => {
   const lines = await rig.lines("SELECT country FROM orders WHERE country = 'XX'");
   expect(lines.slice(1)).toEqual([{ data: [] }]);
 });
 
-test('DATA-12 a SQL query that is invalid answers one line with the error and the request id, and a conversion that fails ends with an error line', async () => {
+test('DATA-12 an invalid SQL query answers one line with error and requestId, and a failing conversion ends with an error line', async () => {
   for (const query of [
     'SELEC 1',
     'SELECT nothing FROM orders',
@@ -61,7 +61,7 @@ test('DATA-12 a SQL query that is invalid answers one line with the error and th
   expect(lines.at(-1)).toEqual({ error: expect.any(String) });
 });
 
-test('DATA-13 when a SQL query fails after some rows, these rows are sent and the last line is the error', async () => {
+test('DATA-13 when a SQL query fails after some rows, these rows are sent first and the last line is the error', async () => {
   await rig.control('PATCH', '/settings', { sqlFailAfterRows: 150 });
   const lines = await rig.lines('SELECT country FROM orders');
   expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(150);
@@ -69,7 +69,7 @@ test('DATA-13 when a SQL query fails after some rows, these rows are sent and th
   expect(lines.slice(0, -1).some((line) => 'error' in line)).toBe(false);
 });
 
-test('DATA-13 a result above the maximum ends with an error line', async () => {
+test('DATA-13 a SQL result above the maximum number of rows ends with an error line', async () => {
   await rig.control('PATCH', '/settings', { dataRowCap: 100 });
   const lines = await rig.lines('SELECT country FROM orders');
   expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(100);
@@ -77,12 +77,12 @@ test('DATA-13 a result above the maximum ends with an error line', async () => {
   expect(await rig.rows('SELECT country FROM orders LIMIT 100')).toHaveLength(100);
 });
 
-test.each(['LIMIT 1.5', 'LIMIT 2 OFFSET 0.5'])('a SQL query with %s is refused', async (end) => {
+test.each(['LIMIT 1.5', 'LIMIT 2 OFFSET 0.5'])('a SQL query with %s is refused with an error line', async (end) => {
   const lines = await rig.lines(`SELECT country FROM orders ${end}`);
   expect(lines).toEqual([{ error: expect.stringContaining('that is not a whole number') }]);
 });
 
-test('a SQL query and the JSON query of the same measures and dimensions return the same values', async () => {
+test('a SQL query returns the same values as the JSON query of the same measures and dimensions', async () => {
   const { body } = await rig.load({
     measures: ['orders.count', 'orders.total_amount'],
     dimensions: ['orders.country'],
@@ -98,7 +98,7 @@ test('a SQL query and the JSON query of the same measures and dimensions return 
   );
 });
 
-test('SQL with CTEs, subqueries, joins, FILTER, CASE, unions, window functions or casts is answered, with the same count as the plain query', async () => {
+test('SQL with CTEs, subqueries, joins, CASE, unions or window functions counts the same rows as the plain query', async () => {
   const same = async (left: string, right: string) =>
     expect(await rig.rows(left)).toEqual(await rig.rows(right));
   const german = "SELECT MEASURE(count) FROM orders WHERE country = 'DE'";
@@ -152,7 +152,7 @@ test('SQL with CTEs, subqueries, joins, FILTER, CASE, unions, window functions o
   ).toEqual(['count', 'measure(orders.count)', 'lower', 'a "b"']);
 });
 
-test("a CTE with the name of a view is the client's own, and its body still reads the view", async () => {
+test('a CTE with the name of a view hides the view, and the body of the CTE still reads the view', async () => {
   const [[count]] = (await rig.rows(
     "WITH orders AS (SELECT * FROM orders WHERE country = 'DE') SELECT count(*) FROM orders",
     { token: EVERYTHING },
@@ -161,7 +161,7 @@ test("a CTE with the name of a view is the client's own, and its body still read
   expect(count).toBe(german);
 });
 
-test('DATA-17 groups and attributes in the wrapper of the token select the rows, in SQL and JSON', async () => {
+test('DATA-17 groups and userAttributes in the token limit the rows in SQL and in JSON queries alike', async () => {
   const counts: Record<string, number> = {};
   for (const country of ['DE', 'FR', 'JP']) {
     const token = inGroups(['analysts'], { country });
@@ -186,7 +186,7 @@ test('DATA-17 groups and attributes in the wrapper of the token select the rows,
   expect(more).toEqual([['640']]);
 });
 
-test('DATA-18 without a matching policy members are hidden from queries, and SQL returns no rows', async () => {
+test('DATA-18 without a matching access policy a JSON query answers 400 and a SQL query returns no rows', async () => {
   for (const token of [
     inGroups(['strangers'], { country: 'DE' }),
     inGroups([]),
@@ -204,7 +204,7 @@ test('DATA-18 without a matching policy members are hidden from queries, and SQL
   }
 });
 
-test('DATA-18 an access policy whose attribute the user lacks returns no rows', async () => {
+test('DATA-18 an access policy on an attribute that the user lacks returns no rows', async () => {
   for (const attributes of [
     {},
     { country: null },
@@ -220,7 +220,7 @@ test('DATA-18 an access policy whose attribute the user lacks returns no rows', 
   expect(await rig.rows('SELECT country FROM orders', { token: odd })).toEqual([]);
 });
 
-test('branches have their own data, and an unknown branch is 404', async () => {
+test('each branch has its own data at its address, and an unknown branch answers 404', async () => {
   const count = (prefix: string) => rig.rows('SELECT count(*), sum(total_amount) FROM orders', {}, prefix);
   const at = (branch: string) => `/dev-mode/${branch}${rig.base}`;
   const main = await count(rig.base);
@@ -232,7 +232,7 @@ test('branches have their own data, and an unknown branch is 404', async () => {
   expect(await statuses(at('nowhere'))).toEqual([404, 404, 404, 404]);
 });
 
-test('STATE-04 the address of a shared branch answers only while its environment is active', async () => {
+test('STATE-04 the address of a shared branch answers 200 while it is viewed or its environment is enabled, and otherwise 404', async () => {
   const prefix = `/dev-mode/feature-a${rig.base}`;
   const stage = (enabled: boolean) =>
     rig.call('PUT', '/build/api/v1/deployments/1/branches/staging-environment', {
@@ -268,7 +268,7 @@ async function statuses(prefix: string): Promise<number[]> {
   return [...answers, { status: sql.statusCode }].map(({ status }) => status);
 }
 
-test('deployments have their own models and rows', async () => {
+test('deployments have their own data models and rows', async () => {
   const ops = { deployment: '2' };
   expect(await rig.sqlError('SELECT * FROM orders', ops)).toContain('orders');
   expect(await rig.sqlError('SELECT * FROM incidents')).toContain('incidents');
@@ -281,7 +281,7 @@ test('deployments have their own models and rows', async () => {
   ).toEqual([['JP']]);
 });
 
-test('each of many concurrent SQL queries gets its own result', async () => {
+test('each of 50 concurrent SQL and JSON queries gets the rows of its own token', async () => {
   const countries = ['DE', 'US', 'FR', 'JP', 'BR', 'IN'];
   const answers = await Promise.all(
     Array.from({ length: 50 }, async (_, place) => {

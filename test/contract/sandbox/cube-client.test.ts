@@ -35,7 +35,7 @@ function clientOf(method: 'GET' | 'POST' | undefined, context: object = EVERYTHI
 }
 
 describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
-  test("load of the Cube client returns the sandbox's rows, and the same values as pivot, table columns and series", async () => {
+  test("load of the Cube client returns the sandbox's rows, also as pivot, table columns and series", async () => {
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     const result = await clientOf(method).load(query);
     const raw = result.rawData();
@@ -55,7 +55,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(result.seriesNames()).toEqual([expect.objectContaining({ key: COUNT, title: 'Orders Count' })]);
   });
 
-  test('a chart of the Cube client has a point for each month of a date range, also for months without rows', async () => {
+  test('a chart of the Cube client has a point for each month of a date range, even for a month without rows', async () => {
     const end = new Date().getUTCFullYear() + 1;
     const timeDimensions = [month([`${end}-01-01`, `${end}-06-30`])];
     const result = await clientOf(method).load({ measures: [COUNT], timeDimensions });
@@ -65,7 +65,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(filled.chartPivot()).toHaveLength(12);
   });
 
-  test('a load of several queries by the Cube client is blended over one time axis', async () => {
+  test('several queries in one load of the Cube client are blended over one time axis', async () => {
     const timeDimensions = [month(LAST_QUARTER)];
     const filters = [{ member: COUNTRY, operator: 'equals' as const, values: ['DE'] }];
     const result = await clientOf(method).load([
@@ -81,7 +81,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(result.decompose()).toHaveLength(2);
   });
 
-  test('a Cube client query with compareDateRange gives one series for each of its ranges', async () => {
+  test('a load with compareDateRange by the Cube client returns one series for each range', async () => {
     const result = await clientOf(method).load({
       measures: [COUNT],
       timeDimensions: [
@@ -128,7 +128,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
   });
 });
 
-test('without a method setting, a Cube client query whose filter has 400 values returns its rows', async () => {
+test('the Cube client without a method setting gets the rows of a query whose filter has 400 values', async () => {
   const values = Array.from({ length: 400 }, (_, place) => `country ${place}`);
   const filters = [{ member: COUNTRY, operator: 'notEquals' as const, values }];
   const result = await clientOf(undefined).load({ measures: [COUNT], filters });

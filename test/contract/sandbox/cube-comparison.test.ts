@@ -79,7 +79,7 @@ const compare = () =>
     CUBE_SECRET: secretOf(double),
   });
 
-test('the comparison of the sandbox with an equal server finds no difference, exits 0, and accepts numbers as JSON numbers or text', async () => {
+test('comparing the sandbox with an equal server that sends numbers unquoted finds no difference and exits 0', async () => {
   change = (_path, _sent, text) => ({
     text: text.replace(/"data":\[.*?\](?=[,}])/g, (data) => data.replace(/"(\d{1,9})"/g, '$1')),
   });
@@ -89,7 +89,7 @@ test('the comparison of the sandbox with an equal server finds no difference, ex
   expect(code).toBe(0);
 }, 120_000);
 
-test('the comparison prints the value of the sandbox and of the server for each difference and exits 1; known differences are listed with a reason', async () => {
+test('the comparison prints both values of each difference and exits 1, and lists known differences with a reason', async () => {
   change = (path, sent, text) => {
     if (text.includes('requested hidden member')) return { status: 500, text };
     if (path === '/v1/sql' && text.startsWith('{"sql"')) return { status: 404, text: '<!DOCTYPE html>' };
@@ -107,7 +107,7 @@ test('the comparison prints the value of the sandbox and of the server for each 
   expect(code).toBe(1);
 }, 120_000);
 
-test("a sandbox that reads the seed's model from Cube's YAML answers the comparison's requests as a sandbox with the built-in seed", async () => {
+test("a sandbox that reads the seed's model from Cube's YAML answers the comparison like one with the built-in seed", async () => {
   let isSeeded = false;
   const yaml = await startRig({
     modelDir: join(ROOT, '.ci/cube/server/model'),
@@ -133,7 +133,7 @@ test('the sandbox gives the recorded answers of a Cube server 1.7.43, except for
   expect(code).toBe(0);
 }, 120_000);
 
-test("the comparison without a server's address and secret exits 1 and names CUBE_SECRET; with --rows it writes the rows as SQL", async () => {
+test('the comparison without CUBE_SECRET exits 1 and names it; with --rows it writes the rows of the seed as SQL', async () => {
   const missing = await run([], { CUBE_URL: '', CUBE_SECRET: '' });
   expect([missing.code, missing.errors]).toEqual([1, expect.stringContaining('CUBE_SECRET')]);
   const folder = mkdtempSync(join(tmpdir(), 'cube-rows-'));

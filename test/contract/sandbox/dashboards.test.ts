@@ -44,7 +44,7 @@ const widget = (value: unknown) => config({ widgets: [value] });
 const dashboard = (value: unknown) => send('publishedDashboard', value);
 const snapshot = (more: Members) => dashboard({ ...DASHBOARD, reportSnapshots: [{ ...SNAPSHOT, ...more }] });
 
-test('DASH-01 all keys of a dashboard configuration are optional', async () => {
+test('DASH-01 a dashboard configuration may lack each of its keys or have null for it, and a value of another type answers 400', async () => {
   expect([await config({}), await send('dashboardPublished', {})]).toEqual([200, 200]);
   expect(await config({ kind: null, title: null, app: null, layout: null, widgets: null })).toBe(200);
   for (const wrong of ['text', [], 5, { title: 5 }, { widgets: {} }]) expect(await config(wrong)).toBe(400);
@@ -55,7 +55,7 @@ test('DASH-02 a dashboard configuration of kind CLASSIC, APP or null is 200, of 
   for (const kind of ['MODERN', 'classic', 5]) expect(await config({ kind })).toBe(400);
 });
 
-test('DASH-03 settings and theme keep additional keys; a text in their place is 400', async () => {
+test('DASH-03 settings and theme of a dashboard configuration may have any keys, and text in their place answers 400', async () => {
   expect(await config({ settings: { any: [{ thing: 1 }] }, theme: { dark: true } })).toBe(200);
   expect(await config({ settings: null, theme: null })).toBe(200);
   for (const name of ['settings', 'theme']) expect(await config({ [name]: 'dark' })).toBe(400);
@@ -216,7 +216,7 @@ test('DASH-21 a column format is of type currency, percent or number; another on
   }
 });
 
-test('DASH-13 DASH-16 the seeded dashboard passes the validation of a POST', async () => {
+test('DASH-13 DASH-16 the seeded dashboard passes the checks of a POST', async () => {
   const [{ id }] = (await rig.tree()).workbooks;
   const { body } = await rig.call('GET', `${BASE}/workbooks/${id}`);
   expect(body.publishedDashboard.reportSnapshots).toHaveLength(1);

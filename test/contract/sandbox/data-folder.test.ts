@@ -38,7 +38,7 @@ afterEach(async () => {
   await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
-test('users, groups, values, workspace, settings, clock and keys are restored after a restart', async () => {
+test('a sandbox that restarts with its data folder has the same users, groups, values, settings, clock and keys', async () => {
   const rig = await start();
   const user = await rig.user('a@acme.example', {
     externalId: 'x1',
@@ -71,7 +71,7 @@ test('users, groups, values, workspace, settings, clock and keys are restored af
   );
 });
 
-test('chat threads and the lifetimes of external users are restored after a restart', async () => {
+test('a sandbox that restarts with its data folder keeps chat threads and the lifetimes of external users', async () => {
   const rig = await start();
   const ask = (on: Rig, body: object) =>
     fetch(`${on.ready.chatHost}/api/v1/public/acme/agents/1/chat/stream-chat-state`, {
@@ -90,7 +90,7 @@ test('chat threads and the lifetimes of external users are restored after a rest
   expect((await ask(later, { chatId })).status).toBe(404);
 });
 
-test("a created user is in the sandbox's file within two seconds, and a sandbox that starts from this file has the user", async () => {
+test("a created user is in the sandbox's file within two seconds, and a sandbox started from the file has the user", async () => {
   const rig = await start();
   await rig.user('crash@acme.example');
   await eventually(
@@ -121,7 +121,7 @@ test('after the sandbox stops, its data folder has only the complete file, reada
   expect((await stat(file())).mode & 0o777).toBe(0o600);
 });
 
-test('a reset of a sandbox with a data folder restores the seed of the first start with the same keys', async () => {
+test('a reset of a sandbox with a data folder restores the seed and the keys of its first start', async () => {
   const rig = await start({ seed: 'large:3' });
   const later = await restart(rig);
   const { body } = await later.control('POST', '/reset', {});
@@ -131,7 +131,7 @@ test('a reset of a sandbox with a data folder restores the seed of the first sta
   expect((await last.state()).users).toHaveLength(6);
 });
 
-test('a sandbox file that is truncated, damaged or of another version is refused at the start and left unchanged', async () => {
+test('a sandbox refuses to start from a file that is truncated, damaged or of another version, and leaves it unchanged', async () => {
   const rig = await start();
   await rig.stop();
   const whole = await readFile(file(), 'utf8');
@@ -146,7 +146,7 @@ test('a sandbox file that is truncated, damaged or of another version is refused
   expect((await readFile(file(), 'utf8')).startsWith(whole)).toBe(true);
 });
 
-test('a second sandbox writes to the data folder of a running sandbox → the first sandbox warns, writes no more, and fails at its stop', async () => {
+test('when a second sandbox writes to the data folder of a running one, the first warns, writes no more and fails at its stop', async () => {
   const warnings: string[] = [];
   const first = await start({ warn: (message: string) => warnings.push(message) });
   await eventually('the first has saved', () => readFile(file()).then(() => true));

@@ -21,14 +21,14 @@ const entityNames = async (token: string): Promise<string[]> => {
   return body.data.entities.map((one: { name: string }) => one.name);
 };
 
-test('AUTH-08 the data API accepts a bare token and one with a prefix', async () => {
+test('AUTH-08 the data API accepts a token with and without the prefix Bearer', async () => {
   const token = rig.token(EVERYTHING);
   for (const sent of [token, `Bearer ${token}`]) {
     expect((await rig.ask('GET', '/v1/meta', { token: sent })).status).toBe(200);
   }
 });
 
-test('AUTH-09 a token with an unknown secret, an unsigned token and an API key are 403', async () => {
+test('AUTH-09 a data API token with an unknown secret, an unsigned one and an API key answer 403 Invalid token', async () => {
   const [head, claims] = rig.token(EVERYTHING).split('.');
   const foreign = makeToken('a-secret-of-somebody-else', EVERYTHING, Date.now());
   for (const token of [foreign, `${head}.${claims}.`, rig.key('admin')]) {
@@ -37,7 +37,7 @@ test('AUTH-09 a token with an unknown secret, an unsigned token and an API key a
   }
 });
 
-test('AUTH-24 a missing or invalid token is 403 with its fixed text', async () => {
+test('AUTH-24 the data API answers 403 with one fixed text for a missing token, and another for an invalid one', async () => {
   const expired = { ...EVERYTHING, exp: Math.floor(Date.now() / 1000) - 1 };
   for (const [path, method] of [
     ['/v1/meta', 'GET'],
@@ -53,7 +53,7 @@ test('AUTH-24 a missing or invalid token is 403 with its fixed text', async () =
   }
 });
 
-test('AUTH-25 META-08 a query with a meta-sync token is 403 with the missing scope', async () => {
+test('AUTH-25 META-08 a data query with a meta-sync token answers 403 and names the missing scope', async () => {
   const token = await metaToken(EVERYTHING);
   for (const [path, body] of [
     ['/v1/load', QUERY],
@@ -64,7 +64,7 @@ test('AUTH-25 META-08 a query with a meta-sync token is 403 with the missing sco
   }
 });
 
-test('META-06 META-07 a meta-sync token gets 200 from data-sources, entities and meta', async () => {
+test('META-06 META-07 a meta-sync token gets 200 from /v1/data-sources, /v1/entities and /v1/meta', async () => {
   const token = await metaToken(EVERYTHING);
   for (const path of ['/v1/data-sources', '/v1/entities', '/v1/meta']) {
     expect([path, (await rig.ask('GET', path, { token })).status]).toEqual([path, 200]);
@@ -76,7 +76,7 @@ test('META-09 a meta-sync token lists only the entities that its security contex
   expect(await entityNames(await metaToken(inGroups(['strangers'])))).not.toContain('orders');
 });
 
-test('META-10 an expired meta-sync token is 403', async () => {
+test('META-10 a meta-sync token answers 200 before its expiry and 403 after it', async () => {
   const token = await metaToken(EVERYTHING, { expires_in: 60 });
   // Token times are whole seconds, so a token that is created within a second ends in less than a minute.
   await rig.control('POST', '/clock', { advanceMs: 50_000 });

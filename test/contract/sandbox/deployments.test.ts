@@ -26,7 +26,7 @@ async function newcomer(grants: object[] = []): Promise<string> {
   return body.apiKeys[0].key;
 }
 
-test('AUTH-06 the control plane accepts a Bearer API key', async () => {
+test('AUTH-06 the control plane accepts an API key with the scheme Bearer', async () => {
   expect((await list()).status).toBe(200);
 });
 
@@ -34,12 +34,12 @@ test('AUTH-07 the control plane accepts an OAuth token', async () => {
   expect((await list('', rig.ready.fixtures.oauthToken)).status).toBe(200);
 });
 
-test('AUTH-12 a scoped key gets 200 from its deployment', async () => {
+test('AUTH-12 a scoped key gets 200 from the deployment in its scope', async () => {
   const { status } = await rig.call('GET', `${DEPLOYMENTS}/1/environments`, { key: rig.key('scoped') });
   expect(status).toBe(200);
 });
 
-test('AUTH-14 a change of another deployment on the build path with a scoped key is 403', async () => {
+test('AUTH-14 changing another deployment on the build path with a scoped key answers 403', async () => {
   const path = '/build/api/v1/deployments/2/branches/staging-environment';
   const body = { enabled: true, branchName: 'main' };
   expect((await rig.call('PUT', path, { key: rig.key('scoped'), body })).status).toBe(403);
@@ -54,20 +54,20 @@ test('AUTH-15 an unscoped key lists every deployment and gets 200 from each', as
   }
 });
 
-test('AUTH-17 the list of deployments is limited to the scope of the key, in both paging styles', async () => {
+test('AUTH-17 a scoped key lists only its deployment, as data with pagination and as items', async () => {
   const { body } = await list('', rig.key('scoped'));
   expect(body.data.deployments.map((one: { id: string }) => one.id)).toEqual(['1']);
   expect(body.items.map((one: { id: number }) => one.id)).toEqual([1]);
   expect(body.pagination.total).toBe(1);
 });
 
-test('GEN-03 one token gets 200 from Platform REST, the build paths and SCIM', async () => {
+test('GEN-03 one API key gets 200 from Platform REST, the build paths and SCIM', async () => {
   for (const path of ['/api/v1/users/me', '/build/api/v1/deployments/1/branches', '/api/scim/v2/Users']) {
     expect((await rig.call('GET', path)).status).toBe(200);
   }
 });
 
-test('GEN-06 outside the hosted product control-plane operations are 404, and user operations 200', async () => {
+test('GEN-06 on a subscription that is not hosted, control-plane operations answer 404 and /users/me 200', async () => {
   await rig.control('PATCH', '/settings', { plan: { hosted: false } });
   const operations: [string, string, object?][] = [
     ['GET', DEPLOYMENTS],
@@ -85,14 +85,14 @@ test('GEN-06 outside the hosted product control-plane operations are 404, and us
   expect((await rig.call('GET', '/api/v1/users/me')).status).toBe(200);
 });
 
-test('REC-01 a list item has id and name as text and created_at as an ISO time', async () => {
+test('REC-01 an entry of the list of deployments has id and name as text and created_at as an ISO time', async () => {
   const { body } = await list();
   expect(body.data.deployments[0]).toEqual({ id: '1', name: 'sales', created_at: expect.any(String) });
   const createdAt = body.data.deployments[0].created_at;
   expect(new Date(createdAt).toISOString()).toBe(createdAt);
 });
 
-test('REC-08 PAGE-03 the list of deployments and of environments has the key pagination with the whole numbers limit, offset and total', async () => {
+test('REC-08 PAGE-03 the lists of deployments and environments have pagination with whole numbers as limit, offset and total', async () => {
   for (const path of [DEPLOYMENTS, `${DEPLOYMENTS}/1/environments`]) {
     const { body } = await rig.call('GET', path);
     expect(Object.keys(body.pagination).sort()).toEqual(['limit', 'offset', 'total']);
@@ -100,14 +100,14 @@ test('REC-08 PAGE-03 the list of deployments and of environments has the key pag
   }
 });
 
-test('PAGE-01 a list of deployments has offset 0 and limit 20 by default', async () => {
+test('PAGE-01 a list of deployments without parameters has offset 0 and limit 20', async () => {
   await fill();
   const { body } = await list();
   expect(body.data.deployments).toHaveLength(20);
   expect(body.pagination).toEqual({ offset: 0, limit: 20, total: 25 });
 });
 
-test('PAGE-02 PAGE-04 offset and limit select the page, and the total is unchanged', async () => {
+test('PAGE-02 PAGE-04 offset and limit select a page of deployments, and total counts all of them', async () => {
   await fill();
   const { body } = await list('?offset=20&limit=10');
   expect(body.data.deployments.map((one: { id: string }) => one.id)).toEqual(['21', '22', '23', '24', '25']);
@@ -119,14 +119,14 @@ test('PAGE-02 PAGE-04 offset and limit select the page, and the total is unchang
   });
 });
 
-test('PAGE-05 limit 0 returns an empty page with the true total', async () => {
+test('PAGE-05 a list of deployments with limit 0 is empty and has the true total', async () => {
   expect((await list('?limit=0')).body).toMatchObject({
     data: { deployments: [] },
     pagination: { offset: 0, limit: 0, total: 2 },
   });
 });
 
-test('PAGE-06 PAGE-08 invalid paging numbers and foreign cursors are 400', async () => {
+test('PAGE-06 PAGE-08 a list of deployments with invalid paging numbers, or a cursor of another list, answers 400', async () => {
   const foreign = (await rig.call('GET', '/api/v1/users?first=1')).body.pageInfo.endCursor;
   for (const query of [
     '?offset=-1',
@@ -140,7 +140,7 @@ test('PAGE-06 PAGE-08 invalid paging numbers and foreign cursors are 400', async
   }
 });
 
-test('PAGE-07 paging by cursor returns each deployment once', async () => {
+test('PAGE-07 pages by cursor together list each deployment once', async () => {
   await fill();
   const seen: number[] = [];
   for (let after = '', isMore = true; isMore;) {
@@ -152,16 +152,16 @@ test('PAGE-07 paging by cursor returns each deployment once', async () => {
   expect(seen).toEqual(Array.from({ length: 25 }, (_, place) => place + 1));
 });
 
-test('PAGE-09 without first the whole list is returned as items', async () => {
+test('PAGE-09 without `first` the items of the list have every deployment', async () => {
   await fill();
   expect((await list()).body.items).toHaveLength(25);
 });
 
-test('PAGE-10 a trailing slash does not change the answer of a list of deployments', async () => {
+test('PAGE-10 a list of deployments with a trailing slash in its address is the same as without it', async () => {
   expect((await list('/')).body).toEqual((await list()).body);
 });
 
-test('DEPL-01 only deployments that the user can access are listed', async () => {
+test('DEPL-01 the list has only deployments for which the user has a grant, and another deployment answers 403', async () => {
   const key = await newcomer([{ type: 'DEPLOYMENT', id: '2', action: 'read' }]);
   const { body } = await list('', key);
   expect(body.data.deployments).toEqual([{ id: '2', name: 'ops', created_at: expect.any(String) }]);
@@ -177,7 +177,7 @@ test('DEPL-01 a user with a read grant on a folder of a deployment sees this dep
   expect((await list('', key)).body.items.map((one: { id: number }) => one.id)).toEqual([2]);
 });
 
-test('DEPL-01 a user whose role has the action DeploymentRead for a deployment sees only this deployment in the list, and the policy of the role at /users/me', async () => {
+test('DEPL-01 a user whose role has DeploymentRead for one deployment lists only this one, and reads the policy at /users/me', async () => {
   const policies = [{ resourceType: 'Deployment', actions: ['DeploymentRead'], resources: ['1'] }];
   const { body } = await rig.control('POST', '/fixtures', {
     roles: [{ name: 'Reader', policies }],
@@ -190,7 +190,7 @@ test('DEPL-01 a user whose role has the action DeploymentRead for a deployment s
   expect(me.body.policies).toEqual(policies);
 });
 
-test('DEPL-02 the offset style returns data.deployments with pagination', async () => {
+test('DEPL-02 a list of deployments with offset and limit returns data.deployments with pagination', async () => {
   const { body } = await list('?offset=1&limit=1');
   expect(body).toMatchObject({
     data: { deployments: [{ id: '2', name: 'ops' }] },
@@ -198,7 +198,7 @@ test('DEPL-02 the offset style returns data.deployments with pagination', async 
   });
 });
 
-test('DEPL-03 the cursor style returns items with pageInfo', async () => {
+test('DEPL-03 a list of deployments with `first` returns items with pageInfo', async () => {
   await fill();
   const { body } = await list('/?first=2');
   expect(body.items).toMatchObject([
@@ -208,7 +208,7 @@ test('DEPL-03 the cursor style returns items with pageInfo', async () => {
   expect(body.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
 });
 
-test('DEPL-04 both paging styles list the same deployments', async () => {
+test('DEPL-04 data.deployments and items of one answer have the same deployments', async () => {
   await fill();
   const { body } = await list('?limit=100');
   const ids = (items: { id: unknown }[]) => items.map((one) => String(one.id)).sort();

@@ -22,7 +22,7 @@ const view = (viewing: boolean) =>
 const mint = (body: unknown, environmentId = '1') =>
   rig.post(`${ENVIRONMENTS}/${environmentId}/tokens-for-meta-sync`, body);
 
-test('REC-02 REC-03 an environment has id, name, type and its credentials', async () => {
+test('REC-02 REC-03 an environment has id, name, type, and the REST and SQL addresses as credentials', async () => {
   await enable(true);
   const listed = await environments();
   for (const environment of listed) {
@@ -76,11 +76,11 @@ test('ENV-03 inactive staging environments and development environments of other
   expect(seen.map((one: { name: string }) => one.name)).toEqual(['main']);
 });
 
-test('ENV-04 an unknown environment type is 400', async () => {
+test('ENV-04 a list of environments with an unknown type answers 400', async () => {
   expect((await rig.call('GET', `${ENVIRONMENTS}?type=x`)).status).toBe(400);
 });
 
-test('ENV-05 STATE-01 STATE-02 an enabled branch is listed as staging without viewers', async () => {
+test('ENV-05 STATE-01 STATE-02 an enabled branch is listed as a staging environment, even if no user views it', async () => {
   expect((await enable(true)).status).toBe(200);
   const { body } = await rig.call('GET', '/build/api/v1/deployments/1/branches');
   expect(body.data).toContainEqual(
@@ -92,27 +92,27 @@ test('ENV-05 STATE-01 STATE-02 an enabled branch is listed as staging without vi
   );
 });
 
-test('STATE-03 a disabled branch without viewers is not listed', async () => {
+test('STATE-03 a branch that is disabled and viewed by no user is not listed as an environment', async () => {
   await enable(true);
   const { body } = await enable(false);
   expect(body.data.isStagingEnvironmentEnabled).toBe(false);
   expect(await types('?type=staging')).toEqual([]);
 });
 
-test('STATE-04 a disabled branch is listed as staging exactly while a user views it', async () => {
+test('STATE-04 a disabled branch is listed as a staging environment while a user views it, and not afterwards', async () => {
   await view(true);
   expect(await types('?type=staging')).toEqual([['feature-a', 'staging']]);
   await view(false);
   expect(await types('?type=staging')).toEqual([]);
 });
 
-test('ENV-06 an unknown deployment is 404, one outside the scope of the key is 403', async () => {
+test('ENV-06 environments of an unknown deployment answer 404, and of one outside the scope of the key 403', async () => {
   expect((await rig.call('GET', '/api/v1/deployments/99/environments')).status).toBe(404);
   const key = rig.key('scoped');
   expect((await rig.call('GET', '/api/v1/deployments/2/environments', { key })).status).toBe(403);
 });
 
-test('REC-04 META-09 the meta-sync token is a JWT of the deployment with the security context', async () => {
+test("REC-04 META-09 a meta-sync token is a JWT that is signed with the deployment's secret and has the security context", async () => {
   const { status, body } = await mint({ security_context: { country: 'DE', cubeCloud: { groups: ['a'] } } });
   expect([status, Object.keys(body.data)]).toEqual([200, ['token', 'created_at', 'expires_at']]);
   const secret = new TextEncoder().encode(rig.ready.fixtures.deployments[0]?.apiSecret);
@@ -123,7 +123,7 @@ test('REC-04 META-09 the meta-sync token is a JWT of the deployment with the sec
   expect(new Date(Number(payload.iat) * 1000).toISOString()).toBe(body.data.created_at);
 });
 
-test('META-01 a request for a meta-sync token without a security_context that is an object is 400', async () => {
+test('META-01 a request for a meta-sync token whose security_context is missing or no object answers 400', async () => {
   for (const body of [{}, { security_context: null }, { security_context: 'x' }, { security_context: [] }]) {
     expect((await mint(body)).status).toBe(400);
   }
@@ -145,7 +145,7 @@ test('META-04 expires_in sets the lifetime of the meta-sync token', async () => 
   expect(lifetime((await mint({ security_context: {}, expires_in: 3600 })).body.data)).toBe(3600);
 });
 
-test('META-05 expires_in that is zero, negative, above the maximum or not a number is 400', async () => {
+test('META-05 a meta-sync token with an expires_in that is zero, negative, above the maximum or no number answers 400', async () => {
   for (const seconds of [0, -1, 86_401, '60', false, Number.MAX_VALUE]) {
     expect((await mint({ security_context: {}, expires_in: seconds })).status).toBe(400);
   }
@@ -154,14 +154,14 @@ test('META-05 expires_in that is zero, negative, above the maximum or not a numb
   expect(lifetime((await mint({ security_context: {} })).body.data)).toBe(3600);
 });
 
-test('META-11 an unknown or inactive environment is 404', async () => {
+test('META-11 a meta-sync token for an unknown or inactive environment answers 404', async () => {
   expect((await mint({ security_context: {} }, 'x')).status).toBe(404);
   expect((await mint({ security_context: {} }, '2')).status).toBe(404);
   await enable(true);
   expect((await mint({ security_context: {} }, '2')).status).toBe(200);
 });
 
-test('META-12 a scope or expiry in the security context does not extend the token', async () => {
+test('META-12 scope and exp in the security context do not change scope and lifetime of a meta-sync token', async () => {
   const context = { scope: ['data'], exp: 9_999_999_999, iat: 1 };
   const { body } = await mint({ security_context: context, expires_in: 60 });
   const claims = decodeJwt(body.data.token);
@@ -169,7 +169,7 @@ test('META-12 a scope or expiry in the security context does not extend the toke
   expect(Number(claims.exp) - Number(claims.iat)).toBe(60);
 });
 
-test('a request for a meta-sync token without access to the deployment is 403', async () => {
+test('a request for a meta-sync token by a user without access to the deployment answers 403', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'new@acme.example', roles: [] }],
     apiKeys: [{ name: 'new', owner: 'new@acme.example' }],

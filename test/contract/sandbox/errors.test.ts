@@ -39,7 +39,7 @@ const REFUSED: Refused[] = [
   [403, 'GET', '/api/v1/audit-logs/export', undefined, 'viewer'],
 ];
 
-test('ERR-01 400, 403 and 404 of each operation are {error: text}', async () => {
+test('ERR-01 answers with 400, 403 or 404 have the body {error: text} for each operation', async () => {
   for (const [status, method, path, body, key = 'admin'] of REFUSED) {
     const answer = await rig.call(method, path, { key: rig.key(key), body });
     expect([method, path, answer.status, answer.body]).toEqual([
@@ -52,14 +52,14 @@ test('ERR-01 400, 403 and 404 of each operation are {error: text}', async () => 
   }
 });
 
-test('ERR-01 a body that is not JSON, or not an object, is {error: text}', async () => {
+test('ERR-01 a request body that is no JSON or no object answers 400 with {error: text}', async () => {
   for (const raw of ['{', '[]', '"x"', 'null', '7']) {
     const answer = await rig.call('PUT', DEPLOYMENT, { raw });
     expect([raw, answer.status, answer.body]).toEqual([raw, 400, { error: expect.any(String) }]);
   }
 });
 
-test('ERR-06 error answers of Platform REST have a status and a text, and no machine-readable code', async () => {
+test('ERR-06 an error of Platform REST has the key error only, and a SCIM error has status, detail and scimType', async () => {
   await rig.user('a@acme.example');
   const conflict = await rig.post(USERS, { userName: 'a@acme.example' });
   expect(Object.keys(conflict.body).sort()).toEqual(['detail', 'schemas', 'scimType', 'status']);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('EVT-01 no operation of the specification is a webhook or an event stream', async () => {
+test('EVT-01 no operation of the OpenAPI document is a webhook or an event stream', async () => {
   const { body: document } = await rig.call('GET', '/api/v1/spec');
   expect(document.webhooks).toBeUndefined();
   const operations = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
@@ -35,7 +35,7 @@ test('EVT-01 no operation of the specification is a webhook or an event stream',
   }
 });
 
-test('EVT-01 the sandbox calls no address that a client sends', async () => {
+test('EVT-01 the sandbox sends no request to a webhook or callback address that a client has stored', async () => {
   const arrived: string[] = [];
   const server = createServer((incoming, outgoing) => {
     arrived.push(`${incoming.method} ${incoming.url}`);

@@ -22,7 +22,7 @@ async function expectPath(method: string, path: string, body?: unknown): Promise
   return answer.body;
 }
 
-test('PATH-01 a deployment created on the build path is listed', async () => {
+test('PATH-01 a deployment that is created on the build path is in the list of deployments', async () => {
   const created = await expectPath('POST', BUILD, { name: 'lab', region: 'local' });
   expect(created).toMatchObject({ id: 3, name: 'lab', creationStep: 'ready' });
   expect((await get('/api/v1/deployments')).body.data.deployments).toHaveLength(3);
@@ -31,7 +31,7 @@ test('PATH-01 a deployment created on the build path is listed', async () => {
   expect((await rig.call('POST', BUILD, { key: rig.key('viewer'), body: { name: 'x' } })).status).toBe(403);
 });
 
-test('PATH-02 environment variables are listed and upserted, and sensitive values are never returned', async () => {
+test('PATH-02 environment variables can be set and listed, and the value of a secret one is returned as [ENCRYPTED]', async () => {
   const path = `${DEPLOYMENT}/env-vars`;
   expect(await expectPath('GET', path)).toEqual({ items: [], data: [] });
   const key = rig.key('scoped');
@@ -50,33 +50,33 @@ test('PATH-02 environment variables are listed and upserted, and sensitive value
   expect(JSON.stringify((await rig.control('GET', '/requests')).body)).not.toContain('hunter2');
 });
 
-test('PATH-03 regions are listed', async () => {
+test('PATH-03 GET /regions lists the region local', async () => {
   expect((await expectPath('GET', '/api/v1/regions')).items[0]).toMatchObject({ id: 'local' });
 });
 
-test('PATH-04 PATH-05 the branches and the file hashes of a data model are returned', async () => {
+test('PATH-04 PATH-05 GET of the branches and of the file hashes of a data model answers 200', async () => {
   expect((await expectPath('GET', `${BUILD}/1/branches`)).data).toHaveLength(3);
   await expectPath('GET', `${BUILD}/1/data-model/file-hashes`);
 });
 
-test('PATH-06 the GitHub status is returned, and connecting a source repository is 200', async () => {
+test('PATH-06 GET of the GitHub status answers isConnected false, and connecting a repository answers 200', async () => {
   expect(await expectPath('GET', '/api/v1/github/status')).toEqual({ isConnected: false });
   await expectPath('POST', `${BUILD}/1/github/connect`, { repository: 'acme/model' });
 });
 
-test('PATH-07 a dbt sync that was started is listed', async () => {
+test('PATH-07 a dbt sync that was started is listed at its deployment only', async () => {
   const started = await expectPath('POST', `${DEPLOYMENT}/dbt-sync`, { branch: 'main' });
   expect((await expectPath('GET', `${DEPLOYMENT}/dbt-sync`)).items).toEqual([started]);
   expect((await get('/api/v1/deployments/2/dbt-sync')).body.items).toEqual([]);
 });
 
-test('PATH-11 administrators get the notifications, other users 403', async () => {
+test('PATH-11 an administrator gets the notifications of a deployment, and another user 403', async () => {
   expect((await expectPath('GET', `${DEPLOYMENT}/notifications`)).items).toEqual([]);
   const { status } = await rig.call('GET', `${DEPLOYMENT}/notifications`, { key: rig.key('viewer') });
   expect(status).toBe(403);
 });
 
-test('PATH-17 tenant settings are changed, and switch the audit log', async () => {
+test('PATH-17 an administrator can change tenant settings, and auditLogEnabled false makes the audit export answer 403', async () => {
   expect(await expectPath('GET', '/api/v1/tenant/settings')).toMatchObject({ auditLogEnabled: true });
   const body = { auditLogEnabled: false, unknown: 1 };
   expect((await rig.call('PUT', '/api/v1/tenant/settings', { body })).body.auditLogEnabled).toBe(false);
@@ -85,7 +85,7 @@ test('PATH-17 tenant settings are changed, and switch the audit log', async () =
   expect(status).toBe(403);
 });
 
-test('PATH-18 PATH-19 PATH-20 OAuth integrations, tokens and OIDC configurations are bare arrays', async () => {
+test('PATH-18 PATH-19 PATH-20 OAuth integrations, tokens and OIDC configurations are returned as bare arrays', async () => {
   expect(await expectPath('GET', '/api/v1/user-oauth-tokens')).toEqual([]);
   for (const path of ['/api/v1/oauth-integrations', '/api/v1/oidc-token-configs']) {
     expect(await expectPath('GET', path)).toEqual([]);
@@ -97,7 +97,7 @@ test('PATH-18 PATH-19 PATH-20 OAuth integrations, tokens and OIDC configurations
   }
 });
 
-test('PATH-21 the theme of the application is returned', async () => {
+test("PATH-21 GET of the application's configuration returns its theme setting", async () => {
   expect(await expectPath('GET', '/api/v1/app-config')).toMatchObject({ applyThemeGlobally: false });
 });
 
@@ -119,7 +119,7 @@ test('PATH-25 a token for usage analytics is valid for one hour', async () => {
   await expectPath('POST', '/api/v1/usage-analytics/token');
 });
 
-test('PATH-13 PATH-14 PATH-15 PATH-16 the paths of users, their settings, attributes and values are 200 with a credential, 401 without', async () => {
+test('PATH-13 PATH-14 PATH-15 PATH-16 requests for users, own settings, attributes and values answer 200 with a credential and 401 without', async () => {
   await expectPath('PATCH', '/api/v1/users/me/settings', { theme: 'dark' });
   const user = await expectPath('POST', '/api/v1/users', {
     email: 'p@acme.example',
@@ -130,7 +130,7 @@ test('PATH-13 PATH-14 PATH-15 PATH-16 the paths of users, their settings, attrib
   await expectPath('POST', '/api/v1/user-attribute-values', value);
 });
 
-test('PATH-27 path prefixes without an operation are 404 with a credential, 401 without', async () => {
+test('PATH-27 a path prefix without an operation answers 404 with a credential and 401 without', async () => {
   for (const path of ['/api/v1/embed', '/api/v1/github', `${BUILD}/1`, `${BUILD}/1/data-model`]) {
     const { status, body } = await get(path);
     expect([path, status, body]).toEqual([path, 404, { error: expect.any(String) }]);
@@ -138,7 +138,7 @@ test('PATH-27 path prefixes without an operation are 404 with a credential, 401 
   }
 });
 
-test('PATH-18 PATH-19 a caller who may not manage integrations reads them without secrets, and gets 403 for OIDC configurations', async () => {
+test('PATH-18 PATH-19 a viewer reads OAuth integrations without their secrets, and gets 403 for OIDC configurations', async () => {
   const path = '/api/v1/oauth-integrations';
   const integration = {
     name: 'warehouse',

@@ -26,7 +26,7 @@ function readResults(file: string): (row: string) => string {
   return (row) => results.get(row) ?? 'no test';
 }
 
-test('the row ids at the start of test names are found, also in names with %s or ${}; skipped tests and other calls count for none', () => {
+test('row ids are read from the start of test names, also of names with %s or ${}, and not from skipped tests', () => {
   const source = `
     test('GEN-01 one', () => {}); it("GEN-02, GEN-03 and GEN-04 two", f);
     test.each([['GEN-05', 1]])('GEN-06 %s', f); test(\`GEN-07 \${x}\`, f);
@@ -41,18 +41,18 @@ test('the row ids at the start of test names are found, also in names with %s or
   ]);
 });
 
-test('the rows are the 462 of the contract, each once, and tests name no other row', () => {
+test('the sandbox has the 462 acceptance rows of the contract, each once, and test names mention no other row', () => {
   expect([ids.length, new Set(ids).size]).toEqual([462, 462]);
   const areas = new Set(ids.map((id) => id.replace(/\d+$/, '')));
   const named = [...proofs.keys()].filter((id) => areas.has(id.replace(/\d+$/, '')));
   expect(named.filter((id) => !ids.includes(id))).toEqual([]);
 });
 
-test('every row has a test', () => {
+test('every acceptance row is at the start of a test name', () => {
   expect(ids.filter((id) => !proofs.has(id))).toEqual([]);
 });
 
-test('the coverage page lists the rows with their tests, all of them passed', () => {
+test('the coverage page lists every acceptance row with its tests as passed', () => {
   const results = process.env['COVERAGE_RESULTS'];
   if (results) writeFileSync(PAGE, renderCoverage(proofs, readResults(results)));
   // A row with a failing test already fails the run, so the page of a passing run says passed for every row.

@@ -14,7 +14,7 @@ afterAll(() => rig.stop());
 
 const attributesOf = async (userName: string) => (await rig.stored(userName)).attributes;
 
-test('SCIM-56 the nested extension on create sets the values that user-attribute-values returns', async () => {
+test('SCIM-56 a POST with the nested extension sets the attribute values that user-attribute-values returns', async () => {
   await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE', clearance: 3 } });
   const { id } = await rig.stored('a@acme.example');
   const { body } = await rig.call('GET', `/api/v1/user-attribute-values/${id}`);
@@ -39,14 +39,14 @@ test('SCIM-58 a PATCH path sets one extension value and keeps the others', async
   expect(await attributesOf('a@acme.example')).toEqual({ country: 'JP', clearance: 4 });
 });
 
-test('SCIM-59 PATCH remove clears an extension value', async () => {
+test('SCIM-59 PATCH remove of an extension attribute deletes its value', async () => {
   const user = await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE' } });
   const { body } = await rig.patch(`${USERS}/${user.id}`, { op: 'remove', path: `${EXTENSION}:country` });
   expect(Object.keys(body)).not.toContain(EXTENSION);
   expect(await attributesOf('a@acme.example')).toEqual({});
 });
 
-test('SCIM-60 an unknown extension attribute is 400 and nothing is applied', async () => {
+test('SCIM-60 POST and PATCH with an unknown extension attribute answer 400 and apply nothing', async () => {
   const created = await rig.post(USERS, {
     userName: 'a@acme.example',
     [EXTENSION]: { country: 'DE', shoeSize: '9' },
@@ -62,7 +62,7 @@ test('SCIM-60 an unknown extension attribute is 400 and nothing is applied', asy
   expect((await rig.stored('a@acme.example')).active).toBe(true);
 });
 
-test("SCIM-61 an extension attribute is named by the definition's name, and its label is 400", async () => {
+test('SCIM-61 a POST whose extension uses the label of an attribute in place of its name answers 400', async () => {
   const { body } = await rig.post(USERS, {
     userName: 'a@acme.example',
     [EXTENSION]: { 'Level of trust': 1 },
@@ -70,7 +70,7 @@ test("SCIM-61 an extension attribute is named by the definition's name, and its 
   expect(body.status).toBe('400');
 });
 
-test('SCIM-62 an array or boolean in the extension is 400 invalidValue', async () => {
+test('SCIM-62 a POST with an array, boolean or object in the extension answers 400 invalidValue', async () => {
   await rig.attribute('contractor', 'boolean');
   for (const extension of [{ country: ['DE'] }, { country: true }, { contractor: true }, { clearance: {} }]) {
     const { body } = await rig.post(USERS, { userName: 'a@acme.example', [EXTENSION]: extension });
@@ -78,7 +78,7 @@ test('SCIM-62 an array or boolean in the extension is 400 invalidValue', async (
   }
 });
 
-test('SCIM-63 a number is accepted as JSON number and as numeric text', async () => {
+test('SCIM-63 a number attribute in the extension accepts a JSON number and numeric text, and answers 400 to other text', async () => {
   await rig.user('a@acme.example', { [EXTENSION]: { clearance: 42 } });
   await rig.user('b@acme.example', { [EXTENSION]: { clearance: '42' } });
   expect([await attributesOf('a@acme.example'), await attributesOf('b@acme.example')]).toEqual(
@@ -88,14 +88,14 @@ test('SCIM-63 a number is accepted as JSON number and as numeric text', async ()
   expect(body.scimType).toBe('invalidValue');
 });
 
-test('SCIM-64 values appear in GET user in the nested form, with the schema URN', async () => {
+test('SCIM-64 GET of a user has the attribute values in the nested extension, and its URN in schemas', async () => {
   const user = await rig.user('a@acme.example', { [`${EXTENSION}:country`]: 'DE' });
   const { body } = await rig.call('GET', `${USERS}/${user.id}`);
   expect(body[EXTENSION]).toEqual({ country: 'DE' });
   expect(body.schemas).toContain(EXTENSION);
 });
 
-test('SCIM-65 PUT without the extension keeps its values, and null clears one', async () => {
+test('SCIM-65 PUT without the extension keeps its attribute values, and null deletes one', async () => {
   const user = await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE', clearance: 1 } });
   const put = (more: object) =>
     rig.call('PUT', `${USERS}/${user.id}`, { body: { userName: 'a@acme.example', ...more } });

@@ -28,7 +28,7 @@ const add = (group: Resource, ...users: Resource[]) =>
     value: users.map(({ id }) => ({ value: id })),
   });
 
-test('SCIM-47 POST Groups is 201, and a taken name in any letter case is 409', async () => {
+test('SCIM-47 POST of a group answers 201, and with a taken displayName in any letter case 409 uniqueness', async () => {
   const { status, headers, body } = await rig.post(GROUPS, { displayName: 'Analysts', externalId: 'g1' });
   expect([status, headers['location'], body.externalId]).toEqual([201, body.meta.location, 'g1']);
   const again = await rig.post(GROUPS, { displayName: 'ANALYSTS' });
@@ -36,12 +36,12 @@ test('SCIM-47 POST Groups is 201, and a taken name in any letter case is 409', a
   expect((await rig.post(GROUPS, {})).body.scimType).toBe('invalidValue');
 });
 
-test('SCIM-48 POST Groups with members creates a group of these members', async () => {
+test('SCIM-48 POST of a group with members returns these members', async () => {
   const group = await rig.group('analysts', [ann]);
   expect(group.members).toEqual([{ value: ann.id, display: 'ann@acme.example' }]);
 });
 
-test('SCIM-49 PUT replaces the whole member list', async () => {
+test('SCIM-49 PUT of a group replaces all its members, and without members removes them', async () => {
   const group = await rig.group('analysts', [ann]);
   const put = (body: object) => rig.call('PUT', `${GROUPS}/${group.id}`, { body });
   expect((await put({ displayName: 'analysts', members: [{ value: ben.id }] })).status).toBe(200);
@@ -50,14 +50,14 @@ test('SCIM-49 PUT replaces the whole member list', async () => {
   expect(await membersOf('renamed')).toEqual([]);
 });
 
-test('SCIM-50 PATCH add keeps the existing members', async () => {
+test('SCIM-50 PATCH add of a member keeps the other members', async () => {
   const group = await rig.group('analysts');
   await add(group, ann);
   await rig.patch(`${GROUPS}/${group.id}`, { op: 'Add', value: { members: [{ value: ben.id }] } });
   expect(await membersOf('analysts')).toEqual(['ann@acme.example', 'ben@acme.example']);
 });
 
-test('SCIM-51 PATCH remove takes out members by value filter and by value list, and all members without either', async () => {
+test('SCIM-51 PATCH remove removes a member named by a filter or by a list of values, and without either all members', async () => {
   const group = await rig.group('analysts', [ann, ben]);
   const path = `${GROUPS}/${group.id}`;
   await rig.patch(path, { op: 'remove', path: `members[value eq "${ann.id}"]` });
@@ -69,7 +69,7 @@ test('SCIM-51 PATCH remove takes out members by value filter and by value list, 
   expect(await membersOf('analysts')).toEqual([]);
 });
 
-test('SCIM-52 adding a present or removing an absent member is 200', async () => {
+test('SCIM-52 PATCH that adds a present member or removes an absent one answers 200 and changes nothing', async () => {
   const group = await rig.group('analysts', [ann]);
   expect((await add(group, ann)).status).toBe(200);
   for (const id of [ben.id, 'never-existed']) {
@@ -82,7 +82,7 @@ test('SCIM-52 adding a present or removing an absent member is 200', async () =>
   expect(await membersOf('analysts')).toEqual(['ann@acme.example']);
 });
 
-test('SCIM-53 an unknown member id is 400 and nothing is applied', async () => {
+test('SCIM-53 POST and PATCH of a group with an unknown member id answer 400 and apply nothing', async () => {
   const group = await rig.group('analysts', [ann]);
   const rename = { op: 'replace', path: 'displayName', value: 'other' };
   const bad = { op: 'add', path: 'members', value: [{ value: ben.id }, { value: 'nobody' }] };
@@ -94,7 +94,7 @@ test('SCIM-53 an unknown member id is 400 and nothing is applied', async () => {
   expect(await rig.storedGroup('x')).toBeUndefined();
 });
 
-test('SCIM-53 a member operation without value changes nothing, and null removes all members', async () => {
+test('SCIM-53 PATCH add or replace of members without a value answers 400, and replace by null removes all members', async () => {
   const group = await rig.group('analysts', [ann]);
   for (const op of ['add', 'replace']) {
     const { status, body } = await rig.patch(`${GROUPS}/${group.id}`, { op, path: 'members' });
@@ -105,14 +105,14 @@ test('SCIM-53 a member operation without value changes nothing, and null removes
   expect(await membersOf('analysts')).toEqual([]);
 });
 
-test('SCIM-54 DELETE of a group is 204 and keeps the users', async () => {
+test('SCIM-54 DELETE of a group answers 204 and keeps its users', async () => {
   const group = await rig.group('analysts', [ann]);
   expect((await rig.call('DELETE', `${GROUPS}/${group.id}`)).status).toBe(204);
   expect((await rig.call('GET', `${GROUPS}/${group.id}`)).status).toBe(404);
   expect(await rig.stored('ann@acme.example')).toMatchObject({ active: true, groups: [] });
 });
 
-test('SCIM-55 a group name that starts with system: is 400 invalidValue, in any letter case', async () => {
+test('SCIM-55 a group name that begins with system: in any letter case answers 400 invalidValue', async () => {
   const created = await rig.post(GROUPS, { displayName: 'System:all' });
   expect([created.status, created.body.scimType]).toEqual([400, 'invalidValue']);
   const group = await rig.group('analysts');
@@ -124,7 +124,7 @@ test('SCIM-55 a group name that starts with system: is 400 invalidValue, in any 
   expect([rename.status, rename.body.scimType]).toEqual([400, 'invalidValue']);
 });
 
-test('PATCH renames a group, answers invalidPath to an unsupported path and mutability to a read-only one, and each write adds an audit event', async () => {
+test('PATCH of a group renames it, answers invalidPath to an unknown path and mutability to id, and adds an audit event', async () => {
   const group = await rig.group('analysts');
   const patch = (path: string) =>
     rig.patch(`${GROUPS}/${group.id}`, { op: 'replace', path, value: 'Researchers' });
@@ -141,7 +141,7 @@ test('PATCH renames a group, answers invalidPath to an unsupported path and muta
   ]);
 });
 
-test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group, whose name may differ in letter case, gets the role with an audit event', async () => {
+test('ROLE-01, ROLE-02 and ROLE-04 a user added to a group with a role mapping gets the role, and an audit event names it', async () => {
   await map({ ANALYSTS: ['explorer'] });
   await add(await rig.group('analysts'), ann);
   expect(await rolesOf('ann')).toEqual(['Viewer', 'Explorer']);
@@ -152,7 +152,7 @@ test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group, whose name 
   expect(gifts).toMatchObject([{ attributes: { username: 'ann@acme.example', role: 'Explorer' } }]);
 });
 
-test('ROLE-03 and ROLE-05 a group may be mapped to several roles, and members of a POST or PUT get the roles of the group', async () => {
+test('ROLE-03 and ROLE-05 members that POST or PUT gives to a mapped group get all roles of the group', async () => {
   await map({ finance: ['Finance Reader', 'Explorer'], data: ['Data Steward'] });
   await rig.group('finance', [ann]);
   const data = await rig.group('data');
@@ -162,7 +162,7 @@ test('ROLE-03 and ROLE-05 a group may be mapped to several roles, and members of
   expect(await rolesOf('ben')).toEqual(['Viewer', 'Data Steward']);
 });
 
-test('ROLE-06 and ROLE-07 members keep the role of a mapped group after they leave the group or the group is deleted', async () => {
+test('ROLE-06 and ROLE-07 users keep the role of a mapped group after they leave it or it is deleted', async () => {
   await map({ analysts: ['Explorer'] });
   const group = await rig.group('analysts', [ann, ben]);
   await rig.patch(`${GROUPS}/${group.id}`, { op: 'remove', path: `members[value eq "${ann.id}"]` });
@@ -170,7 +170,7 @@ test('ROLE-06 and ROLE-07 members keep the role of a mapped group after they lea
   expect([await rolesOf('ann'), await rolesOf('ben')]).toEqual(Array(2).fill(['Viewer', 'Explorer']));
 });
 
-test('ROLE-08 a role mapping that is set after users have joined the group applies only to those who join again', async () => {
+test('ROLE-08 a role mapping gives a present member no role until the member is removed and added again', async () => {
   const group = await rig.group('analysts', [ann]);
   await map({ analysts: ['Explorer'] });
   await add(group, ann);
@@ -180,7 +180,7 @@ test('ROLE-08 a role mapping that is set after users have joined the group appli
   expect(await rolesOf('ann')).toEqual(['Viewer', 'Explorer']);
 });
 
-test('ROLE-09 and ROLE-11 a missing role and Admin in the role mapping of a group have no effect, and the others are added to Viewer', async () => {
+test('ROLE-09 and ROLE-11 in a role mapping an unknown role and Admin have no effect, and other roles are added to Viewer', async () => {
   await map({ analysts: ['No Such Role', 'Admin', 'Data Steward'] });
   const answer = await add(await rig.group('analysts'), ann);
   expect(answer.status).toBe(200);
@@ -190,6 +190,6 @@ test('ROLE-09 and ROLE-11 a missing role and Admin in the role mapping of a grou
   });
 });
 
-test('ROLE-10 setting Admin as the default role is 400', async () => {
+test('ROLE-10 setting Admin as the default role answers 400', async () => {
   expect((await rig.control('PATCH', '/settings', { defaultRole: 'Admin' })).status).toBe(400);
 });

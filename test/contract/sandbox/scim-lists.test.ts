@@ -17,7 +17,7 @@ async function fillTo45() {
   for (let number = 1; number <= 42; number += 1) await rig.user(`user${number}@acme.example`);
 }
 
-test('SCIM-01 GET Users pages by startIndex and count', async () => {
+test('SCIM-01 pages of GET Users by startIndex and count together list every user once', async () => {
   await fillTo45();
   const pages = [
     await list('count=20&startIndex=1'),
@@ -28,22 +28,22 @@ test('SCIM-01 GET Users pages by startIndex and count', async () => {
   expect(new Set(pages.flatMap(names)).size).toBe(45);
 });
 
-test('SCIM-02 totalResults does not depend on the page, and startIndex is returned', async () => {
+test('SCIM-02 a page of GET Users has the total of all users and its startIndex', async () => {
   const { totalResults, startIndex, schemas } = await list('count=1&startIndex=2');
   expect([totalResults, startIndex]).toEqual([3, 2]);
   expect(schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:ListResponse']);
 });
 
-test('SCIM-03 count 0 returns the total only', async () => {
+test('SCIM-03 a list with count 0 has totalResults and no resources', async () => {
   expect(await list('count=0')).toMatchObject({ totalResults: 3, itemsPerPage: 0, Resources: [] });
 });
 
-test('SCIM-04 startIndex below 1 counts as 1', async () => {
+test('SCIM-04 a list with startIndex below 1 begins at 1', async () => {
   for (const start of [0, -5])
     expect(await list(`startIndex=${start}`)).toMatchObject({ startIndex: 1, itemsPerPage: 3 });
 });
 
-test('SCIM-05 the default count is 20', async () => {
+test('SCIM-05 a list without count has 20 users', async () => {
   await fillTo45();
   expect((await list('')).Resources).toHaveLength(20);
 });
@@ -53,11 +53,11 @@ test('SCIM-06 GET Groups returns a ListResponse', async () => {
   expect(await list('', GROUPS)).toMatchObject({ totalResults: 1, Resources: [{ displayName: 'analysts' }] });
 });
 
-test('SCIM-07 the filter userName eq finds one user', async () => {
+test('SCIM-07 the filter userName eq finds the user with this name', async () => {
   expect(names(await filter('userName eq "viewer@acme.example"'))).toEqual(['viewer@acme.example']);
 });
 
-test('SCIM-08 a filter with and finds what both clauses match; id, displayName and emails.value can be filtered by', async () => {
+test('SCIM-08 a filter with `and` finds users that match both clauses, and id, displayName and emails.value can be filtered', async () => {
   const user = await rig.user('a@acme.example', { externalId: 'x1', displayName: 'Ann', active: false });
   await rig.user('b@acme.example', { externalId: 'x1' });
   expect(names(await filter('externalId eq "x1" and active eq false'))).toEqual(['a@acme.example']);
@@ -69,15 +69,15 @@ test('SCIM-08 a filter with and finds what both clauses match; id, displayName a
   expect(await filter('displayName eq "ANALYSTS"', GROUPS)).toMatchObject({ Resources: [{ id: group.id }] });
 });
 
-test('SCIM-09 the filter compares userName without letter case', async () => {
+test('SCIM-09 a filter on userName ignores letter case', async () => {
   expect(names(await filter('username EQ "VIEWER@ACME.EXAMPLE"'))).toEqual(['viewer@acme.example']);
 });
 
-test('SCIM-10 a filter without a match is 200 with totalResults 0', async () => {
+test('SCIM-10 a filter without a match returns totalResults 0', async () => {
   expect(await filter('userName eq "nobody"')).toMatchObject({ totalResults: 0, Resources: [] });
 });
 
-test('SCIM-11 an unsupported filter is 400 invalidFilter', async () => {
+test('SCIM-11 an unsupported or malformed filter answers 400 invalidFilter', async () => {
   const bad = [
     'userName sw "a"',
     'title eq "x"',
@@ -91,13 +91,13 @@ test('SCIM-11 an unsupported filter is 400 invalidFilter', async () => {
   }
 });
 
-test('SCIM-12 quotes and backslashes in filter literals are escaped as in JSON', async () => {
+test('SCIM-12 a filter value with quotes and backslashes, escaped as in JSON, finds its user', async () => {
   const userName = 'a"b\\c and userName eq "x"';
   await rig.user(userName);
   expect(names(await filter(`userName eq ${JSON.stringify(userName)}`))).toEqual([userName]);
 });
 
-test('SCIM-13 excludedAttributes omits members from group lists and reads', async () => {
+test('SCIM-13 excludedAttributes=members removes members from the list of groups and from a group', async () => {
   const group = await rig.group('analysts', [await rig.user('a@acme.example')]);
   expect(Object.keys((await list('excludedAttributes=members', GROUPS)).Resources[0])).not.toContain(
     'members',
@@ -106,17 +106,17 @@ test('SCIM-13 excludedAttributes omits members from group lists and reads', asyn
   expect(Object.keys(body).sort()).toEqual(['displayName', 'id', 'meta', 'schemas']);
 });
 
-test('SCIM-14 a count above the page cap is lowered to it', async () => {
+test('SCIM-14 a list with a count above the page cap has as many users as the cap', async () => {
   await rig.control('PATCH', '/settings', { pageCap: 2 });
   expect(await list('count=5000')).toMatchObject({ totalResults: 3, itemsPerPage: 2 });
 });
 
-test('SCIM-15 itemsPerPage equals the resources returned', async () => {
+test('SCIM-15 itemsPerPage is the number of resources on the page', async () => {
   expect(await list('startIndex=3&count=2')).toMatchObject({ itemsPerPage: 1 });
   expect(await list('startIndex=9')).toMatchObject({ itemsPerPage: 0, totalResults: 3, Resources: [] });
 });
 
-test('SCIM-16 the list order is stable while users are created and deleted', async () => {
+test('SCIM-16 users keep their order in the list while others are created and deleted', async () => {
   const first = names(await list('count=2'));
   await rig.user('aaa@acme.example');
   expect(names(await list('count=2'))).toEqual(first);
@@ -125,7 +125,7 @@ test('SCIM-16 the list order is stable while users are created and deleted', asy
   expect(names(await list(''))).toEqual(['admin@acme.example', 'auditor@acme.example', 'aaa@acme.example']);
 });
 
-test('a SCIM list with a startIndex or count that is not a whole number is 400 invalidValue', async () => {
+test('a SCIM list whose startIndex or count is no whole number answers 400 invalidValue', async () => {
   for (const query of ['startIndex=x', 'count=1.5'])
     expect(await list(query)).toMatchObject({ scimType: 'invalidValue' });
 });

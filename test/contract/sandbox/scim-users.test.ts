@@ -9,7 +9,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('SCIM-17 POST Users answers 201 with id, meta and Location', async () => {
+test('SCIM-17 POST of a user answers 201 with id, meta and Location', async () => {
   const { status, headers, body } = await rig.post(USERS, { userName: 'Jane@acme.example' });
   expect(status).toBe(201);
   expect(body).toMatchObject({ userName: 'Jane@acme.example', active: true, meta: { resourceType: 'User' } });
@@ -19,26 +19,26 @@ test('SCIM-17 POST Users answers 201 with id, meta and Location', async () => {
   );
 });
 
-test('SCIM-18 POST without userName is 400 invalidValue', async () => {
+test('SCIM-18 POST without a userName that is text answers 400 invalidValue', async () => {
   for (const body of [{}, { userName: '' }, { userName: 7 }]) {
     expect((await rig.post(USERS, body)).body).toMatchObject({ status: '400', scimType: 'invalidValue' });
   }
 });
 
-test('SCIM-19 POST of a taken userName, in any letter case, is 409 uniqueness', async () => {
+test('SCIM-19 POST of a taken userName in any letter case answers 409 uniqueness', async () => {
   await rig.user('jane@acme.example');
   const { status, body } = await rig.post(USERS, { userName: 'JANE@acme.example' });
   expect([status, body.scimType]).toEqual([409, 'uniqueness']);
 });
 
-test('SCIM-20 application/scim+json is accepted, and returned when requested', async () => {
+test('SCIM-20 a body of type application/scim+json is accepted, and an answer has this type when Accept names it', async () => {
   const headers = { 'content-type': 'application/scim+json', accept: 'application/scim+json' };
   const answer = await rig.call('POST', USERS, { body: { userName: 'a@acme.example' }, headers });
   expect(answer.status).toBe(201);
   expect(answer.headers['content-type']).toContain('application/scim+json');
 });
 
-test('SCIM-21 displayName sets firstName; without it the parts of name do', async () => {
+test('SCIM-21 firstName of the platform user is displayName, or without it the parts of name', async () => {
   const name = { givenName: 'Jane', familyName: 'Doe' };
   await rig.user('a@acme.example', { displayName: 'Janey', name });
   await rig.user('b@acme.example', { name });
@@ -48,7 +48,7 @@ test('SCIM-21 displayName sets firstName; without it the parts of name do', asyn
   ]).toEqual(['Janey', 'Jane Doe']);
 });
 
-test('SCIM-22 without an e-mail the userName is the e-mail', async () => {
+test('SCIM-22 a user without e-mails gets the userName as e-mail, and one with several the primary one', async () => {
   await rig.user('a@acme.example');
   const emails = [{ value: 'x@acme.example' }, { value: 'y@acme.example', primary: true }];
   await rig.user('b@acme.example', { emails });
@@ -56,7 +56,7 @@ test('SCIM-22 without an e-mail the userName is the e-mail', async () => {
   expect((await rig.stored('b@acme.example')).email).toBe('y@acme.example');
 });
 
-test('SCIM-23 a user shows its groups, and groups in a POST are ignored', async () => {
+test('SCIM-23 GET of a user lists its groups, and groups in a POST are ignored', async () => {
   const user = await rig.user('a@acme.example', { groups: [{ value: 'forged' }] });
   await rig.group('one', [user]);
   await rig.group('two', [user]);
@@ -64,13 +64,13 @@ test('SCIM-23 a user shows its groups, and groups in a POST are ignored', async 
   expect(body.groups.map((group: { display: string }) => group.display)).toEqual(['one', 'two']);
 });
 
-test('SCIM-24 the platform user has an alias of source scim', async () => {
+test('SCIM-24 the platform user of a SCIM user has an alias with the source scim', async () => {
   await rig.user('a@acme.example');
   const { body } = await rig.call('GET', '/api/v1/users?search=a@acme.example');
   expect(body.items[0].aliases).toMatchObject([{ source: 'scim', username: 'a@acme.example' }]);
 });
 
-test('SCIM-25 id and meta sent by the client are ignored', async () => {
+test('SCIM-25 id and meta in a POST are ignored', async () => {
   const user = await rig.user('a@acme.example', { id: 'mine', meta: { created: 'long ago' } });
   expect(user.id).not.toBe('mine');
   expect(user.meta.created).not.toBe('long ago');
@@ -81,7 +81,7 @@ test('SCIM-26 externalId is stored and returned', async () => {
   expect((await rig.call('GET', `${USERS}/${user.id}`)).body.externalId).toBe('ext-1');
 });
 
-test('SCIM-27 and SCIM-28 active defaults to true, and false creates a deactivated user', async () => {
+test('SCIM-27 and SCIM-28 a user without active is created active, and with active false deactivated', async () => {
   await rig.user('a@acme.example');
   await rig.user('b@acme.example', { active: false });
   expect((await rig.stored('a@acme.example')).active).toBe(true);
@@ -89,7 +89,7 @@ test('SCIM-27 and SCIM-28 active defaults to true, and false creates a deactivat
   expect(body.items[0].isDeactivated).toBe(true);
 });
 
-test('SCIM-29 and SCIM-30 only new users get the default role', async () => {
+test('SCIM-29 and SCIM-30 a changed default role is given to new users, and not to present ones', async () => {
   const user = await rig.user('a@acme.example');
   await rig.control('PATCH', '/settings', { defaultRole: 'Explorer' });
   await rig.patch(`${USERS}/${user.id}`, { op: 'replace', path: 'displayName', value: 'A' });
@@ -98,20 +98,20 @@ test('SCIM-29 and SCIM-30 only new users get the default role', async () => {
   expect((await rig.stored('b@acme.example')).roles).toEqual(['Explorer']);
 });
 
-test('SCIM-31 a default role that does not exist falls back to Viewer', async () => {
+test('SCIM-31 with a default role that does not exist, new users get the role Viewer', async () => {
   await rig.control('PATCH', '/settings', { defaultRole: 'Gone' });
   await rig.user('a@acme.example');
   expect((await rig.stored('a@acme.example')).roles).toEqual(['Viewer']);
 });
 
-test('SCIM-32 GET of a user is 200, and of an unknown user a SCIM 404 with the status as text', async () => {
+test('SCIM-32 GET of a user answers 200, and of an unknown user 404 with the status as text', async () => {
   const user = await rig.user('a@acme.example');
   expect((await rig.call('GET', `${USERS}/${user.id}`)).status).toBe(200);
   const { status, body } = await rig.call('GET', `${USERS}/unknown`);
   expect([status, body.status]).toEqual([404, '404']);
 });
 
-test('SCIM-33 PUT replaces the core attributes, and an unknown user is 404', async () => {
+test('SCIM-33 PUT replaces the core attributes and keeps groups and roles; PUT of an unknown user answers 404', async () => {
   const user = await rig.user('a@acme.example', {
     externalId: 'x',
     displayName: 'A',
@@ -136,7 +136,7 @@ test('SCIM-34 PUT without active keeps a deactivated user inactive', async () =>
   expect(body.active).toBe(false);
 });
 
-test('SCIM-35, SCIM-36 and SCIM-37 PATCH replaces active, also with the text "False" and op in any letter case', async () => {
+test('SCIM-35, SCIM-36 and SCIM-37 PATCH sets active, also with the text "False" and with op in any letter case', async () => {
   const user = await rig.user('a@acme.example');
   const path = `${USERS}/${user.id}`;
   const off = await rig.patch(path, { op: 'replace', path: 'active', value: false });
@@ -148,14 +148,14 @@ test('SCIM-35, SCIM-36 and SCIM-37 PATCH replaces active, also with the text "Fa
   );
 });
 
-test('SCIM-38 PATCH without path takes an object as value', async () => {
+test('SCIM-38 PATCH without a path applies the attributes in its value', async () => {
   const user = await rig.user('a@acme.example');
   const value = { active: false, name: { givenName: 'A', familyName: 'B' }, unknown: 1 };
   const { body } = await rig.patch(`${USERS}/${user.id}`, { op: 'replace', value });
   expect(body).toMatchObject({ active: false, name: { givenName: 'A', familyName: 'B' } });
 });
 
-test('SCIM-39 PATCH without PatchOp schema or operations is 400 invalidSyntax', async () => {
+test('SCIM-39 PATCH without the PatchOp schema or without operations answers 400 invalidSyntax', async () => {
   const user = await rig.user('a@acme.example');
   const operations = [{ op: 'replace', path: 'active', value: false }];
   for (const body of [
@@ -168,7 +168,7 @@ test('SCIM-39 PATCH without PatchOp schema or operations is 400 invalidSyntax', 
   }
 });
 
-test('SCIM-40 an invalid path is 400 invalidPath and no operation of the request is applied', async () => {
+test('SCIM-40 PATCH with an invalid path answers 400 invalidPath and applies none of its operations', async () => {
   const user = await rig.user('a@acme.example');
   const path = `${USERS}/${user.id}`;
   for (const bad of ['nickName', 'constructor', 'emails[value sw "x"].value', 'urn:other:thing']) {
@@ -181,7 +181,7 @@ test('SCIM-40 an invalid path is 400 invalidPath and no operation of the request
   expect((await rig.patch(path, { op: 'remove' })).body.scimType).toBe('noTarget');
 });
 
-test('SCIM-40 e-mails are set by a list and by a value filter', async () => {
+test('SCIM-40 PATCH replaces an e-mail selected by a value filter, and adds one if op is add and none matches', async () => {
   const user = await rig.user('a@acme.example', {
     emails: [{ value: 'w@acme.example', type: 'work', primary: true }],
   });
@@ -195,7 +195,7 @@ test('SCIM-40 e-mails are set by a list and by a value filter', async () => {
   expect((await rig.stored('a@acme.example')).email).toBe('n@acme.example');
 });
 
-test('SCIM-41 PATCH of userName to a taken name is 409, and to a free name renames the user', async () => {
+test('SCIM-41 PATCH of userName to a taken name answers 409 uniqueness, and to a free name 200', async () => {
   const user = await rig.user('a@acme.example');
   const rename = (value: string) =>
     rig.patch(`${USERS}/${user.id}`, { op: 'replace', path: 'userName', value });
@@ -205,13 +205,13 @@ test('SCIM-41 PATCH of userName to a taken name is 409, and to a free name renam
   expect((await rig.post(USERS, { userName: 'a@acme.example' })).status).toBe(201);
 });
 
-test('SCIM-42 DELETE of a user is 204, then 404', async () => {
+test('SCIM-42 DELETE of a user answers 204, and a second DELETE 404', async () => {
   const user = await rig.user('a@acme.example');
   expect((await rig.call('DELETE', `${USERS}/${user.id}`)).status).toBe(204);
   expect((await rig.call('DELETE', `${USERS}/${user.id}`)).status).toBe(404);
 });
 
-test('SCIM-43 a deleted user loses memberships, and a new POST gets new ids', async () => {
+test('SCIM-43 a deleted user is in no group, and a POST with the same userName gets new ids', async () => {
   const user = await rig.user('a@acme.example');
   const group = await rig.group('analysts', [user]);
   const before = await rig.stored('a@acme.example');
@@ -224,7 +224,7 @@ test('SCIM-43 a deleted user loses memberships, and a new POST gets new ids', as
   expect(after.scimId).not.toBe(before.scimId);
 });
 
-test('SCIM-44 and SCIM-45 deactivation stops the keys of a user, reactivation restores them', async () => {
+test('SCIM-44 and SCIM-45 an API key answers 401 while its owner is deactivated, and 200 after reactivation', async () => {
   const { scimId } = await rig.stored('viewer@acme.example');
   const setActive = (value: boolean) =>
     rig.patch(`${USERS}/${scimId}`, { op: 'replace', path: 'active', value });
@@ -235,7 +235,7 @@ test('SCIM-44 and SCIM-45 deactivation stops the keys of a user, reactivation re
   expect((await rig.call('GET', '/api/v1/users/me', { key })).status).toBe(200);
 });
 
-test('SCIM-46 the last active admin can be neither deactivated nor deleted', async () => {
+test('SCIM-46 deactivating or deleting the last active administrator answers 403', async () => {
   const { scimId } = await rig.stored('admin@acme.example');
   const off = () => rig.patch(`${USERS}/${scimId}`, { op: 'replace', path: 'active', value: false });
   expect((await off()).body).toMatchObject({ status: '403' });
@@ -244,7 +244,7 @@ test('SCIM-46 the last active admin can be neither deactivated nor deleted', asy
   expect((await off()).status).toBe(200);
 });
 
-test('every SCIM change of a user adds an audit event of the caller', async () => {
+test('creating, changing and deleting a user by SCIM each add an audit event under the name of the caller', async () => {
   const user = await rig.user('a@acme.example');
   await rig.patch(`${USERS}/${user.id}`, { op: 'replace', path: 'active', value: false });
   await rig.call('DELETE', `${USERS}/${user.id}`);
@@ -260,7 +260,7 @@ test('every SCIM change of a user adds an audit event of the caller', async () =
   });
 });
 
-test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas return features, types and attributes', async () => {
+test('SCIM-66 ServiceProviderConfig, ResourceTypes and the schema of the extension list features, types and attributes', async () => {
   const config = await rig.call('GET', '/api/scim/v2/ServiceProviderConfig');
   expect(config.body).toMatchObject({ patch: { supported: true }, bulk: { supported: false } });
   const types = await rig.call('GET', '/api/scim/v2/ResourceTypes');
@@ -270,7 +270,7 @@ test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas return features, 
   expect(schema.body.attributes.map((one: { name: string }) => one.name)).toEqual(['country', 'clearance']);
 });
 
-test('SCIM-67 with SCIM switched off every SCIM request is 403', async () => {
+test('SCIM-67 with SCIM switched off, or not in the subscription, a SCIM request answers 403', async () => {
   await rig.control('PATCH', '/settings', { scimEnabled: false });
   expect((await rig.call('GET', USERS)).body).toMatchObject({ status: '403' });
   await rig.control('PATCH', '/settings', { scimEnabled: true, plan: { scim: false } });

@@ -21,18 +21,18 @@ function filled(path: string, ids: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? '1');
 }
 
-test('PATH-26 EVT-06 the OpenAPI document is 401 without a credential and 200 with the API key of a viewer', async () => {
+test('PATH-26 EVT-06 the OpenAPI document answers 401 without a credential, and 200 with the API key of a viewer', async () => {
   expect((await rig.call('GET', SPEC, { key: null })).status).toBe(401);
   expect((await rig.call('GET', SPEC, { key: rig.key('viewer') })).status).toBe(200);
 });
 
-test("EVT-04 the sandbox's document is OpenAPI 3.1 with version 1.0.0", () => {
+test("EVT-04 the sandbox's API document is OpenAPI 3.1 and has the version 1.0.0", () => {
   expect(document.openapi).toMatch(/^3\.1\./);
   expect(document.info).toMatchObject({ title: expect.any(String), version: '1.0.0' });
   expect(document.servers).toEqual([{ url: rig.ready.platformUrl }]);
 });
 
-test('EVT-03 API versions are in the paths: v1 of Platform, v2 of SCIM', () => {
+test('EVT-03 each path of the OpenAPI document has its version: v1 of the platform, v2 of SCIM', () => {
   for (const path of Object.keys(document.paths)) {
     expect(path).toMatch(/^(\/build)?\/api\/v1\/|^\/api\/scim\/v2\//);
   }
@@ -82,7 +82,7 @@ test('EVT-05 every endpoint that the OpenAPI document lists is served', async ()
   await rig.reset();
 });
 
-test('in the OpenAPI document operation ids are unique, path parameters declared, and references to schemas resolve', () => {
+test('the OpenAPI document has unique operation ids, declares all path parameters, and refers to existing schemas', () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { path, operation } of operations) {
@@ -97,7 +97,7 @@ test('in the OpenAPI document operation ids are unique, path parameters declared
   }
 });
 
-test('the OpenAPI document lists 409 for each POST that a taken name refuses, and application/scim+json for SCIM answers', async () => {
+test('the OpenAPI document lists 409 for each POST that answers 409 to a taken name, and application/scim+json for SCIM', async () => {
   const twice: [path: string, template: string, body: object][] = [
     ['/api/scim/v2/Users', '/api/scim/v2/Users', { userName: 'taken@acme.example' }],
     ['/api/scim/v2/Groups', '/api/scim/v2/Groups', { displayName: 'taken' }],
@@ -122,7 +122,7 @@ test('the OpenAPI document lists 409 for each POST that a taken name refuses, an
   await rig.reset();
 });
 
-test('answers of the seeded tenant are valid by the schemas of the document', async () => {
+test('GET answers of the seeded tenant are valid by the schemas of the OpenAPI document', async () => {
   const user = await rig.user('s@acme.example', {
     name: { givenName: 'S' },
     emails: [{ value: 's@acme.example' }],

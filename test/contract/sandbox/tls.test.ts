@@ -23,7 +23,7 @@ function status(url: string, ca: string | undefined, key: string | undefined): P
   });
 }
 
-test('GEN-02 over https a client that trusts the certificate gets 200, and another client ends the connection', async () => {
+test("GEN-02 over https a client that trusts the sandbox's certificate gets 200, and another client fails to connect", async () => {
   const { platformUrl, certificate, fixtures } = sandbox.ready;
   expect(platformUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(certificate).toContain('BEGIN CERTIFICATE');
@@ -32,7 +32,7 @@ test('GEN-02 over https a client that trusts the certificate gets 200, and anoth
   expect(await status(`${platformUrl}/api/v1/users/me`, undefined, 'x')).toHaveProperty('code');
 });
 
-test('GEN-02 plain http on the TLS port gets no answer and no redirect', async () => {
+test('GEN-02 plain http to the TLS port is closed without an answer or redirect', async () => {
   const url = `${sandbox.ready.platformUrl.replace('https', 'http')}/api/v1/users/me`;
   const outcome = await new Promise((resolve) => {
     plainRequest(url, (response) => resolve(response.statusCode))
@@ -42,7 +42,7 @@ test('GEN-02 plain http on the TLS port gets no answer and no redirect', async (
   expect(outcome).toHaveProperty('code', 'ECONNRESET');
 });
 
-test('the certificate is stored in the data folder, and its key is readable by the owner only', async () => {
+test('a sandbox with TLS and a data folder keeps its certificate over restarts, and the key file is readable by its owner only', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-tls-'));
   try {
     const first = await startSandbox({ tls: true, dataDir });
@@ -56,7 +56,7 @@ test('the certificate is stored in the data folder, and its key is readable by t
   }
 });
 
-test('with TLS the sandbox listens on 0.0.0.0 too, and names localhost as its address', async () => {
+test('a sandbox with TLS can listen on 0.0.0.0, and then names localhost in its address', async () => {
   const open = await startSandbox({ tls: true, host: '0.0.0.0' });
   expect(open.ready.platformUrl).toMatch(/^https:\/\/localhost:\d+$/);
   await open.stop();

@@ -15,7 +15,7 @@ const create = async (name: string, more: object = {}) =>
 const names = (body: { items: { username: string }[] }) =>
   body.items.map((user) => user.username.split('@')[0]);
 
-test('USER-01 creating a platform user without email or username is 400', async () => {
+test('USER-01 POST of a platform user without email or username answers 400', async () => {
   expect((await rig.post(USERS, { email: 'a@acme.example' })).status).toBe(400);
   expect((await rig.post(USERS, { username: 'a' })).status).toBe(400);
   const user = await create('a', { firstName: 'Ann', defaultRoles: ['Explorer'], isAdmin: true });
@@ -30,12 +30,12 @@ test('USER-01 creating a platform user without email or username is 400', async 
   expect((await rig.post(USERS, { email: 'b@b.b', username: 'b', defaultRoles: ['Nope'] })).status).toBe(400);
 });
 
-test('USER-02 creating a platform user with a taken username is 409', async () => {
+test('USER-02 POST of a platform user with a taken username in any letter case answers 409', async () => {
   const answer = await rig.post(USERS, { email: 'x@acme.example', username: 'VIEWER@acme.example' });
   expect(answer.status).toBe(409);
 });
 
-test('USER-03 an update of a platform user changes only the fields sent, and never the username', async () => {
+test('USER-03 PUT of a platform user changes only the fields sent, and never username and e-mail', async () => {
   const { id } = await create('a', { firstName: 'Ann' });
   const { body } = await rig.call('PUT', `${USERS}/${id}`, {
     body: { isDeactivated: true, username: 'x', email: 'y' },
@@ -50,19 +50,19 @@ test('USER-03 an update of a platform user changes only the fields sent, and nev
   expect((await rig.call('PUT', `${USERS}/abc`, { body: {} })).status).toBe(400);
 });
 
-test('USER-04 DELETE of a user is 200, then 404', async () => {
+test('USER-04 DELETE of a platform user answers 200, and a second DELETE 404', async () => {
   const { id } = await create('a');
   expect((await rig.call('DELETE', `${USERS}/${id}`)).status).toBe(200);
   expect((await rig.call('DELETE', `${USERS}/${id}`)).status).toBe(404);
 });
 
-test('USER-05 a user cannot delete (400) or deactivate (403) itself', async () => {
+test('USER-05 a platform user who deletes the own account gets 400, and one who deactivates it 403', async () => {
   await create('second', { isAdmin: true });
   expect((await rig.call('DELETE', `${USERS}/1`)).status).toBe(400);
   expect((await rig.call('PUT', `${USERS}/1`, { body: { isDeactivated: true } })).status).toBe(403);
 });
 
-test('USER-06 and USER-07 a bulk action on users answers 200 with the succeeded and the failed ids, and a repeated id counts once', async () => {
+test('USER-06 and USER-07 a bulk action answers 200 with succeeded and failed ids, and a repeated id counts once', async () => {
   const { id } = await create('a');
   const { status, body } = await rig.post(`${USERS}/bulk`, {
     action: 'DEACTIVATE',
@@ -72,7 +72,7 @@ test('USER-06 and USER-07 a bulk action on users answers 200 with the succeeded 
   expect(body.failed).toEqual([{ userId: 99, error: { status: 404, message: expect.any(String) } }]);
 });
 
-test('USER-08 a bulk user action with no id, 101 ids or an unknown action is 400', async () => {
+test('USER-08 a bulk action with no id, with 101 ids or with an unknown action answers 400', async () => {
   const bulk = (action: string, userIds: unknown) => rig.post(`${USERS}/bulk`, { action, userIds });
   const many = Array.from({ length: 101 }, (_, place) => place);
   const answers = [
@@ -84,14 +84,14 @@ test('USER-08 a bulk user action with no id, 101 ids or an unknown action is 400
   expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400, 400]);
 });
 
-test('USER-09 and USER-10 bulk applies the valid ids although another id fails, and gives the same result when repeated', async () => {
+test('USER-09 and USER-10 a bulk action with an unknown id is applied to the other ids, and succeeds again when repeated', async () => {
   const bulk = () => rig.post(`${USERS}/bulk`, { action: 'DEACTIVATE', userIds: [2, 99] });
   expect((await bulk()).body.succeeded).toEqual([2]);
   expect((await rig.stored('viewer@acme.example')).active).toBe(false);
   expect((await bulk()).body.succeeded).toEqual([2]);
 });
 
-test("USER-11 in bulk only the caller's own account and the last admin fail, with their status", async () => {
+test("USER-11 a bulk action fails only for the caller's own account: DEACTIVATE with 403, DELETE with 400", async () => {
   const failures = async (action: string, key?: string) => {
     const extras = { body: { action, userIds: [2, 1] }, ...(key ? { key } : {}) };
     return (await rig.call('POST', `${USERS}/bulk`, extras)).body.failed;
@@ -100,7 +100,7 @@ test("USER-11 in bulk only the caller's own account and the last admin fail, wit
   expect(await failures('DELETE')).toMatchObject([{ userId: 1, error: { status: 400 } }]);
 });
 
-test('USER-12 search matches first name, username and e-mail without letter case', async () => {
+test('USER-12 a search of platform users matches parts of first name, username and e-mail without letter case', async () => {
   await create('a', { firstName: 'Zoe', email: 'post@zebra.example' });
   for (const search of ['ZOE', 'a@ACME', 'zebra', 'Post@Zebra.exam', 'ost@']) {
     const { body } = await rig.call('GET', `${USERS}?search=${encodeURIComponent(search)}`);
@@ -113,7 +113,7 @@ test('USER-12 search matches first name, username and e-mail without letter case
 });
 
 test.each(['uuid', 'numeric'])(
-  'USER-13 a SCIM user and its platform user have the same username (ids %s)',
+  'USER-13 a SCIM user is found as a platform user with the same username and externalId (ids %s)',
   async (scimIdStyle) => {
     await rig.control('PATCH', '/settings', { scimIdStyle });
     const scim = await rig.user('jane@acme.example', { externalId: 'x' });
@@ -126,7 +126,7 @@ test.each(['uuid', 'numeric'])(
   },
 );
 
-test('USER-15 and USER-16 any valid user may PATCH me/settings, which merges; null clears sheets', async () => {
+test('USER-15 and USER-16 PATCH of me/settings by a viewer merges the settings, and null clears sheets', async () => {
   const patch = async (body: object) =>
     (await rig.call('PATCH', `${USERS}/me/settings`, { key: rig.key('viewer'), body })).body.settings;
   await patch({ theme: 'dark', sheets: { a: 1 } });
@@ -139,7 +139,7 @@ test('USER-15 and USER-16 any valid user may PATCH me/settings, which merges; nu
   expect(await patch({ theme: 5 })).toBeUndefined();
 });
 
-test('USER-17 assigning and removing a role is 204, also when repeated', async () => {
+test('USER-17 assigning a role to a user and removing it answer 204, also when repeated', async () => {
   const { body } = await rig.call('GET', '/api/v1/roles');
   const steward = body.items[0];
   expect(steward).toMatchObject({ name: 'Data Steward', policies: expect.any(Array) });
@@ -151,13 +151,13 @@ test('USER-17 assigning and removing a role is 204, also when repeated', async (
   expect((await rig.call('PUT', `/api/v1/roles/${steward.id}/users/99`)).status).toBe(404);
 });
 
-test('USER-18 assigning the Admin role is 404', async () => {
+test('USER-18 assigning the role Admin to a user answers 404', async () => {
   const { roles } = (await rig.control('GET', '/state?only=roles')).body;
   const admin = roles.find((role: { name: string }) => role.name === 'Admin');
   expect((await rig.call('PUT', `/api/v1/roles/${admin.id}/users/2`)).status).toBe(404);
 });
 
-test('user groups are listed with counts and can be deleted (contract 3.5)', async () => {
+test('user groups are listed with their number of users, and DELETE of one answers 204 (contract 3.5)', async () => {
   await rig.group('analysts', [await rig.user('a@acme.example')]);
   const { body } = await rig.call('GET', '/api/v1/user-groups?search=ANA');
   expect(body.items).toEqual([{ id: 1, name: 'analysts', description: null, userCount: 1 }]);
@@ -165,7 +165,7 @@ test('user groups are listed with counts and can be deleted (contract 3.5)', asy
   expect(await rig.storedGroup('analysts')).toBeUndefined();
 });
 
-test('PAGE-06 and PAGE-08 lists of users and user attributes answer 400 to invalid paging numbers and foreign cursors', async () => {
+test('PAGE-06 and PAGE-08 lists of users and of attributes answer 400 to invalid paging numbers and to cursors of another list', async () => {
   for (const query of ['first=0', 'first=x', 'after=abc', 'first=1.5']) {
     expect((await rig.call('GET', `${USERS}?${query}`)).status).toBe(400);
   }
@@ -175,7 +175,7 @@ test('PAGE-06 and PAGE-08 lists of users and user attributes answer 400 to inval
   }
 });
 
-test('PAGE-07 and PAGE-09 paging by cursor returns each user once, and without first the whole list is returned', async () => {
+test('PAGE-07 and PAGE-09 pages by cursor together list each user once in the order of the whole list, which has no `first`', async () => {
   for (let number = 1; number <= 22; number += 1) await create(`u${number}`);
   const whole = names((await rig.call('GET', USERS)).body);
   expect(whole).toHaveLength(25);
@@ -190,12 +190,12 @@ test('PAGE-07 and PAGE-09 paging by cursor returns each user once, and without f
   expect(walked).toEqual(whole);
 });
 
-test('PAGE-05 and PAGE-10 with limit 0 and a trailing slash the list of user attributes has no data and keeps its count', async () => {
+test('PAGE-05 and PAGE-10 the list of attributes with limit 0 and a trailing slash has no data and the true count', async () => {
   const { body } = await rig.call('GET', '/api/v1/user-attributes/?limit=0');
   expect(body).toMatchObject({ data: [], count: 1, items: [{ name: 'country' }] });
 });
 
-test('USER-03 PUT and POST check settings as PATCH does, and a refusal changes nothing', async () => {
+test('USER-03 PUT and POST of a user with invalid settings answer 400 and change nothing', async () => {
   const before = (await rig.call('GET', USERS)).body.items;
   const person = { email: 's@acme.example', username: 's@acme.example' };
   for (const settings of [

@@ -13,7 +13,7 @@ const get = async (path: string, key?: string) => rig.call('GET', `${BASE}/${pat
 const names = (items: { name: string }[]) => items.map((item) => item.name);
 const listed = async (path: string, key?: string) => names((await get(path, key)).body.items);
 
-test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports and workbooks answer GET and POST, the workspace GET', async () => {
+test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports, workbooks and workspace can be listed, and the first three also created', async () => {
   for (const path of ['folders', 'reports', 'workbooks', 'workspace']) {
     const { status, body } = await get(path);
     expect([path, status, Array.isArray(body.items)]).toEqual([path, 200, true]);
@@ -27,7 +27,7 @@ test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports and workbooks answer GET 
   }
 });
 
-test('PATH-24 embed access of a workbook can be read and changed, and applies to its dashboard', async () => {
+test('PATH-24 embed access of a workbook can be read and changed, and the change applies to its published dashboard', async () => {
   const { workbooks } = await rig.tree();
   const path = `${BASE}/workbooks/${workbooks[0].id}/embed-access`;
   expect((await rig.call('GET', path)).body).toEqual({
@@ -43,7 +43,7 @@ test('PATH-24 embed access of a workbook can be read and changed, and applies to
   expect((await rig.call('PUT', path, { key: rig.key('viewer'), body: {} })).status).toBe(403);
 });
 
-test('PATH-28 a folder is created, listed, renamed, reordered and deleted', async () => {
+test('PATH-28 a folder can be created, listed, renamed, reordered and deleted, and with content DELETE answers 400', async () => {
   const parent = await rig.folder(null, 'parent');
   expect(parent).toMatchObject({ type: 'FOLDER', parentId: null, deploymentId: 1, folderPath: [] });
   const first = await rig.folder(parent.id, 'first');
@@ -60,7 +60,7 @@ test('PATH-28 a folder is created, listed, renamed, reordered and deleted', asyn
   expect(await listed(level)).toEqual(['second']);
 });
 
-test('PATH-28 the content of a deleted folder moves to the root', async () => {
+test('PATH-28 workbooks and reports of a deleted folder move to the root', async () => {
   const outer = await rig.folder();
   const { id } = await rig.folder(outer.id);
   const [workbook, report] = [await rig.workbook(id), await rig.report(id)];
@@ -71,7 +71,7 @@ test('PATH-28 the content of a deleted folder moves to the root', async () => {
   expect([placeOf(workbooks, workbook.id), placeOf(reports, report.id)]).toEqual([null, null]);
 });
 
-test('creating a folder without a name of 1 to 255 characters is 400, and below an unknown parent folder 404', async () => {
+test('creating a folder answers 400 without a name of 1 to 255 characters, and 404 below an unknown folder', async () => {
   const create = async (body: object) => (await rig.post(`${BASE}/folders`, body)).status;
   for (const name of [undefined, null, '', '  ', 5, 'x'.repeat(256)])
     expect(await create({ name })).toBe(400);
@@ -82,7 +82,7 @@ test('creating a folder without a name of 1 to 255 characters is 400, and below 
   expect((await get('folders/x/ancestors')).status).toBe(400);
 });
 
-test('PATH-29 workbooks and reports are created in a folder and listed by it', async () => {
+test('PATH-29 workbooks and reports that are created in a folder are listed for this folder, and found by search', async () => {
   const { id } = await rig.folder();
   const workbook = await rig.workbook(id, { name: 'numbers' });
   const report = await rig.report(id, {
@@ -108,7 +108,7 @@ test('PATH-29 workbooks and reports are created in a folder and listed by it', a
   expect((await get(`workbooks/${report.id}`)).status).toBe(404);
 });
 
-test('a report refuses a bad or taken publicId, an unknown workbook and an unknown folder', async () => {
+test('creating a report answers 400 or 409 for a bad or taken publicId, and 404 for an unknown workbook or folder', async () => {
   const create = async (body: object) => (await rig.post(`${BASE}/reports`, body)).status;
   expect(await create({ publicId: 'abcDEF012345' })).toBe(200);
   expect(await create({ publicId: 'abcDEF012345' })).toBe(409);
@@ -118,7 +118,7 @@ test('a report refuses a bad or taken publicId, an unknown workbook and an unkno
   expect(await create({ meta: 'text' })).toBe(400);
 });
 
-test('PATH-30 the feed lists folders first, for every order', async () => {
+test('PATH-30 the workspace feed of a folder lists sub-folders first, whatever the order asked for', async () => {
   const { id } = await rig.folder();
   await rig.report(id, { name: 'a report' });
   await rig.workbook(id, { name: 'b workbook' });
@@ -143,14 +143,14 @@ test('PATH-30 the feed lists folders first, for every order', async () => {
   }
 });
 
-test('a search of the feed includes all folders', async () => {
+test('a search of the workspace feed finds items in all folders', async () => {
   const [, inner] = await rig.chain(2);
   await rig.workbook(inner, { name: 'Deep Needle' });
   expect(await listed('workspace?search=needle')).toEqual(['Deep Needle']);
   expect(await listed('workspace')).not.toContain('Deep Needle');
 });
 
-test('a list contains only items that the user may read', async () => {
+test('lists of folders and workbooks have only items that the user may read, and another item answers 403', async () => {
   expect(await listed('folders', rig.key('viewer'))).toEqual(['Sales']);
   expect(await listed('workbooks', rig.key('viewer'))).toEqual(['Revenue']);
   expect(await listed('workspace?search=o', rig.key('viewer'))).not.toContain('Orders per month');
@@ -161,7 +161,7 @@ test('a list contains only items that the user may read', async () => {
   expect(await status(`folders/${folders[3].id}/ancestors`)).toBe(403);
 });
 
-test('creating in a folder and renaming it are 403 with the read right, 200 with the edit right; deleting it is 403 with the edit right', async () => {
+test('creating in a folder and renaming it need the edit right (403 with read), and deleting needs more than edit', async () => {
   const { id } = await rig.folder();
   const inside = await rig.workbook(id);
   const attempt = async (action: 'read' | 'edit' | 'manage') => {
@@ -184,7 +184,7 @@ test('creating in a folder and renaming it are 403 with the read right, 200 with
   expect((await rig.call('DELETE', `${BASE}/folders/${id}`, { key: editor })).status).toBe(403);
 });
 
-test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 a workspace list has pages by offset and by cursor; invalid numbers and cursors are 400', async () => {
+test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 a list of folders has pages by offset and by cursor; invalid ones answer 400', async () => {
   const { id } = await rig.folder();
   for (let place = 0; place < 25; place += 1) await rig.folder(id, `f${place}`);
   const level = `folders?parentId=${id}`;
@@ -216,7 +216,7 @@ test('LIM-05 with the page cap set to 2, a page of the workspace has two items a
   expect([body.items.length, body.pageInfo.hasNextPage]).toEqual([2, true]);
 });
 
-test('paging continues when the last item of a page was deleted', async () => {
+test('a cursor still leads to the next page after the last folder of its page was deleted', async () => {
   const { id } = await rig.folder();
   const made = [];
   for (const name of ['a', 'b', 'c', 'd']) made.push(await rig.folder(id, name));

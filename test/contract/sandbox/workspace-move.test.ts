@@ -14,11 +14,11 @@ const REPORT = (id: number, folderId: number | null = null) => ({ type: 'REPORT'
 const FOLDER = (id: number, folderId: number | null = null) => ({ type: 'FOLDER', id, folderId });
 const statusOf = async (body: object, key?: string) => (await rig.move(body, key)).status;
 
-test('MOVE-01 a move in a deployment that is no number is 400', async () => {
+test('MOVE-01 a move in a deployment whose id is no number answers 400', async () => {
   expect((await rig.post('/api/v1/deployments/x/workspace/move', WORKBOOK(1))).status).toBe(400);
 });
 
-test('MOVE-02 a move without type or id is 400 with an error text', async () => {
+test('MOVE-02 a move without type or id answers 400 with an error text', async () => {
   const { id } = await rig.workbook();
   for (const body of [{}, { type: 'WORKBOOK' }, { id }, { type: null, id }, { type: 'WORKBOOK', id: null }]) {
     const answer = await rig.move(body);
@@ -26,33 +26,33 @@ test('MOVE-02 a move without type or id is 400 with an error text', async () => 
   }
 });
 
-test('MOVE-03 a move of an unknown type is 400', async () => {
+test('MOVE-03 a move of an unknown type answers 400', async () => {
   const { id } = await rig.workbook();
   for (const type of ['DASHBOARD', 'workbook', '', 5, ['WORKBOOK']]) {
     expect(await statusOf({ type, id })).toBe(400);
   }
 });
 
-test('MOVE-04 a move with an id that is no integer is 400', async () => {
+test('MOVE-04 a move of an id that is no integer answers 400', async () => {
   const { id } = await rig.workbook();
   for (const wrong of ['x', String(id), id + 0.5, [id], { id }, true]) {
     expect(await statusOf({ type: 'WORKBOOK', id: wrong })).toBe(400);
   }
 });
 
-test('a move with a folderId that is neither an integer nor null is 400', async () => {
+test('a move to a folderId that is neither an integer nor null answers 400', async () => {
   const { id } = await rig.workbook();
   for (const folderId of ['1', 1.5, [], {}, false]) {
     expect(await statusOf({ type: 'WORKBOOK', id, folderId })).toBe(400);
   }
 });
 
-test('MOVE-05 a move without a body is 400', async () => {
+test('MOVE-05 a move without a body answers 400', async () => {
   expect((await rig.call('POST', MOVE)).status).toBe(400);
   expect((await rig.call('POST', MOVE, { raw: '[]' })).status).toBe(400);
 });
 
-test('MOVE-06 folderId null moves the item to the root', async () => {
+test('MOVE-06 a move with folderId null moves the workbook, report or folder to the root', async () => {
   const folder = await rig.folder();
   for (const [type, item] of [
     ['WORKBOOK', await rig.workbook(folder.id)],
@@ -64,14 +64,14 @@ test('MOVE-06 folderId null moves the item to the root', async () => {
   }
 });
 
-test('MOVE-07 a moved folder gets folderId as its parent', async () => {
+test('MOVE-07 a folder that is moved to another folder has that folder as its parent', async () => {
   const [parent, child] = [await rig.folder(null, 'parent'), await rig.folder(null, 'child')];
   expect(await statusOf(FOLDER(child.id, parent.id))).toBe(200);
   const { body } = await rig.call('GET', `${BASE}/folders/${child.id}/ancestors`);
   expect(body.map((folder: { name: string }) => folder.name)).toEqual(['parent', 'child']);
 });
 
-test('MOVE-08 a move returns 200 with the item as later reads return it', async () => {
+test('MOVE-08 a move returns the item with its new folder, as a later GET returns it', async () => {
   const folder = await rig.folder();
   const workbook = await rig.workbook();
   await rig.control('POST', '/clock', { advanceMs: 1000 });
@@ -81,7 +81,7 @@ test('MOVE-08 a move returns 200 with the item as later reads return it', async 
   expect((await rig.call('GET', `${BASE}/workbooks/${workbook.id}`)).body).toEqual(body);
 });
 
-test('MOVE-09 moving a workbook without the manage right on it is 403', async () => {
+test('MOVE-09 moving a workbook without the manage right on it answers 403', async () => {
   const { id } = await rig.workbook();
   expect(await statusOf(WORKBOOK(id), await rig.person([]))).toBe(403);
   expect(await statusOf(WORKBOOK(id), await rig.person([{ type: 'WORKBOOK', id, action: 'edit' }]))).toBe(
@@ -89,7 +89,7 @@ test('MOVE-09 moving a workbook without the manage right on it is 403', async ()
   );
 });
 
-test('MOVE-10 moving a workbook is 403 without the edit right on the destination folder, and 200 with it', async () => {
+test('MOVE-10 moving a workbook answers 403 without the edit right on the destination folder, and 200 with it', async () => {
   const [{ id }, folder] = [await rig.workbook(), await rig.folder()];
   const own = { type: 'WORKBOOK', id, action: 'manage' } as const;
   const attempt = async (action?: 'read' | 'edit') =>
@@ -100,14 +100,14 @@ test('MOVE-10 moving a workbook is 403 without the edit right on the destination
   expect([await attempt(), await attempt('read'), await attempt('edit')]).toEqual([403, 403, 200]);
 });
 
-test('MOVE-11 moving a workbook to the root is 200 without a right on the root', async () => {
+test('MOVE-11 moving a workbook to the root answers 200 without a right on the root', async () => {
   const folder = await rig.folder();
   const { id } = await rig.workbook(folder.id);
   const key = await rig.person([{ type: 'WORKBOOK', id, action: 'manage' }]);
   expect(await statusOf(WORKBOOK(id), key)).toBe(200);
 });
 
-test('MOVE-12 moving a report without its edit right or without ReportManage is 403, with both 200 without a right on the destination', async () => {
+test('MOVE-12 moving a report needs its edit right and ReportManage (else 403), and no right on the destination folder', async () => {
   const [{ id }, folder] = [await rig.report(), await rig.folder()];
   const edit = { type: 'REPORT', id, action: 'edit' } as const;
   const attempt = async (grants: (typeof edit)[], permissions: string[]) =>
@@ -117,13 +117,13 @@ test('MOVE-12 moving a report without its edit right or without ReportManage is 
   expect(await attempt([edit], ['ReportManage'])).toBe(200);
 });
 
-test('MOVE-13 moving a folder is 403 with the edit right on it, and 200 with the manage right', async () => {
+test('MOVE-13 moving a folder answers 403 with the edit right on it, and 200 with the manage right', async () => {
   const { id } = await rig.folder();
   expect(await statusOf(FOLDER(id), await rig.person([{ type: 'FOLDER', id, action: 'edit' }]))).toBe(403);
   expect(await statusOf(FOLDER(id), await rig.person([{ type: 'FOLDER', id, action: 'manage' }]))).toBe(200);
 });
 
-test('MOVE-14 moving a folder is 403 with the read right on the destination, and 200 with edit or manage', async () => {
+test('MOVE-14 moving a folder answers 403 with the read right on the destination, and 200 with edit or manage', async () => {
   const parent = await rig.folder();
   for (const [action, expected] of [
     ['read', 403],
@@ -139,7 +139,7 @@ test('MOVE-14 moving a folder is 403 with the read right on the destination, and
   }
 });
 
-test('MOVE-15 MOVE-16 MOVE-17 MOVE-20 moving a folder into itself, a child or a deeper descendant is 400 and moves nothing', async () => {
+test('MOVE-15 MOVE-16 MOVE-17 MOVE-20 moving a folder into itself, a child or a deeper descendant answers 400 and moves nothing', async () => {
   const chain = await rig.chain(4);
   const before = await rig.tree();
   for (const folderId of [chain[0], chain[1], chain[3]]) {
@@ -149,7 +149,7 @@ test('MOVE-15 MOVE-16 MOVE-17 MOVE-20 moving a folder into itself, a child or a 
   expect(await rig.tree()).toEqual(before);
 });
 
-test('MOVE-18 MOVE-20 MOVE-21 moving a folder below the tenth level is 400 and moves nothing', async () => {
+test('MOVE-18 MOVE-20 MOVE-21 moving a folder below the tenth level answers 400 and moves nothing', async () => {
   const chain = await rig.chain(10);
   const { id } = await rig.folder();
   expect((await rig.post(`${BASE}/folders`, { name: 'eleventh', parentId: chain[9] })).status).toBe(400);
@@ -160,7 +160,7 @@ test('MOVE-18 MOVE-20 MOVE-21 moving a folder below the tenth level is 400 and m
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, chain[9]))).toBe(200);
 });
 
-test('MOVE-19 a move by which a sub-folder would exceed the maximum depth is 400', async () => {
+test('MOVE-19 moving a folder so deep that its sub-folder exceeds the maximum depth answers 400', async () => {
   const chain = await rig.chain(9);
   const upper = await rig.folder();
   await rig.folder(upper.id);
@@ -168,7 +168,7 @@ test('MOVE-19 a move by which a sub-folder would exceed the maximum depth is 400
   expect(await statusOf(FOLDER(upper.id, chain[7]))).toBe(200);
 });
 
-test('MOVE-21 LIM-05 with maxFolderDepth 3 a move to the fourth level is 400, to the third level 200', async () => {
+test('MOVE-21 LIM-05 with maxFolderDepth 3, moving a folder to the fourth level answers 400, and to the third 200', async () => {
   await rig.control('PATCH', '/settings', { maxFolderDepth: 3 });
   const chain = await rig.chain(3);
   const { id } = await rig.folder();
@@ -176,7 +176,7 @@ test('MOVE-21 LIM-05 with maxFolderDepth 3 a move to the fourth level is 400, to
   expect(await statusOf(FOLDER(id, chain[1]))).toBe(200);
 });
 
-test('MOVE-22 rights on a folder pass to its content, and manage implies edit implies read', async () => {
+test('MOVE-22 a right on a folder applies to its content at any depth, and manage includes edit and read', async () => {
   const outer = await rig.folder();
   const inner = await rig.folder(outer.id);
   const [workbook, report] = [await rig.workbook(inner.id), await rig.report(inner.id)];
@@ -190,7 +190,7 @@ test('MOVE-22 rights on a folder pass to its content, and manage implies edit im
   expect(await statusOf(WORKBOOK(workbook.id), editor)).toBe(403);
 });
 
-test('an owner may manage own items, and deleting a user leaves its items without an owner', async () => {
+test('an owner may move own workbooks without a grant, and deleting the user leaves them without an owner', async () => {
   const made = await rig.fixtures({
     users: [{ userName: 'owner@acme.example' }],
     apiKeys: [{ name: 'owner', owner: 'owner@acme.example' }],
@@ -204,13 +204,13 @@ test('an owner may manage own items, and deleting a user leaves its items withou
   expect([body.user, body.userId]).toEqual([null, null]);
 });
 
-test('MOVE-23 without folderId the item moves to the root', async () => {
+test('MOVE-23 a move without folderId moves the workbook to the root', async () => {
   const { id } = await rig.workbook((await rig.folder()).id);
   const { status, body } = await rig.move({ type: 'WORKBOOK', id });
   expect([status, body.folderId]).toEqual([200, null]);
 });
 
-test('MOVE-24 of several faults the answer tells the first: credential, scope, deployment, body, item, folder, rights, loop', async () => {
+test('MOVE-24 a move with several faults answers the first of credential, scope, deployment, body, item, folder, rights and loop', async () => {
   const chain = await rig.chain(2);
   const path = (deployment: string) => `/api/v1/deployments/${deployment}/workspace/move`;
   // Each request has the fault that is expected and all later ones that it can have beside it.
@@ -234,13 +234,13 @@ test('MOVE-24 of several faults the answer tells the first: credential, scope, d
   expect(await attempt('1', admin, loop)).toEqual(error(400, 'into itself'));
 });
 
-test('MOVE-25 moving a missing item is 404', async () => {
+test('MOVE-25 moving a missing item answers 404', async () => {
   for (const id of [999_999, 0, -1]) {
     for (const type of ['WORKBOOK', 'REPORT', 'FOLDER']) expect(await statusOf({ type, id })).toBe(404);
   }
 });
 
-test('MOVE-26 moving an item of another deployment is 404', async () => {
+test('MOVE-26 moving an item of another deployment answers 404', async () => {
   const { workbooks } = await rig.fixtures({ workbooks: [{ deploymentId: '2', name: 'theirs' }] });
   expect(await statusOf(WORKBOOK(workbooks[0].id))).toBe(404);
   expect((await rig.post('/api/v1/deployments/2/workspace/move', WORKBOOK(workbooks[0].id))).status).toBe(
@@ -248,20 +248,20 @@ test('MOVE-26 moving an item of another deployment is 404', async () => {
   );
 });
 
-test('MOVE-27 moving to a missing folder is 404', async () => {
+test('MOVE-27 moving to a missing folder answers 404', async () => {
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, 999_999))).toBe(404);
 });
 
-test('MOVE-28 moving to a folder of another deployment is 404', async () => {
+test('MOVE-28 moving to a folder of another deployment answers 404', async () => {
   const { folders } = await rig.fixtures({ folders: [{ deploymentId: '2', name: 'theirs' }] });
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, folders[0].id))).toBe(404);
 });
 
-test('moving to a destination that is not a folder is 404', async () => {
+test('moving to a destination that is no folder answers 404', async () => {
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, (await rig.report()).id))).toBe(404);
 });
 
-test('MOVE-29 a move whose type does not match the id is 404', async () => {
+test('MOVE-29 a move whose type does not fit the id answers 404', async () => {
   const items: [string, { id: number }][] = [
     ['WORKBOOK', await rig.workbook()],
     ['REPORT', await rig.report()],
@@ -274,7 +274,7 @@ test('MOVE-29 a move whose type does not match the id is 404', async () => {
   }
 });
 
-test('MOVE-30 moving an item to its current folder is 200 and changes nothing', async () => {
+test('MOVE-30 moving an item to its current folder answers 200 and changes nothing', async () => {
   const folder = await rig.folder();
   const { id } = await rig.workbook();
   const first = await rig.move(WORKBOOK(id, folder.id));
@@ -285,7 +285,7 @@ test('MOVE-30 moving an item to its current folder is 200 and changes nothing', 
   expect(await statusOf(FOLDER(inner.id, folder.id))).toBe(200);
 });
 
-test('MOVE-31 a key without the deployment in its scope is 403 before any other check', async () => {
+test('MOVE-31 a move with a key that is not scoped to the deployment answers 403 before the body is checked', async () => {
   const path = '/api/v1/deployments/2/workspace/move';
   for (const raw of ['{"type":', '[]', '{}', JSON.stringify(WORKBOOK(999_999))]) {
     expect((await rig.call('POST', path, { key: rig.key('scoped'), raw })).status).toBe(403);

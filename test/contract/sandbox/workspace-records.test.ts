@@ -27,7 +27,7 @@ async function movedItems(folderId: number | null = null) {
   return answers;
 }
 
-test('WSI-01 WSI-02 WSI-03 a moved workbook, report and folder have all required keys, with meta and calculatedFields as empty objects', async () => {
+test('WSI-01 WSI-02 WSI-03 a moved workbook, report and folder have all required keys, with meta and calculatedFields as {}', async () => {
   const items = await movedItems();
   expect(items.map((item) => item.type)).toEqual(['WORKBOOK', 'REPORT', 'FOLDER']);
   for (const item of items) {
@@ -44,7 +44,7 @@ test('WSI-01 WSI-02 WSI-03 a moved workbook, report and folder have all required
   }
 });
 
-test('WSI-03 meta and calculatedFields are returned as stored', async () => {
+test('WSI-03 a moved workbook has meta and calculatedFields as they were stored', async () => {
   const meta = { colour: 'blue', nested: { deep: [1] } };
   const calculatedFields = { margin: 'revenue - cost' };
   const { id } = await rig.workbook(null, { meta, calculatedFields });
@@ -52,7 +52,7 @@ test('WSI-03 meta and calculatedFields are returned as stored', async () => {
   expect(body).toMatchObject({ meta, calculatedFields });
 });
 
-test('WSI-04 createdAt and updatedAt are ISO date-times of the sandbox clock', async () => {
+test("WSI-04 createdAt and updatedAt of a moved folder are ISO times of the sandbox's clock", async () => {
   const folder = await rig.folder();
   await rig.control('POST', '/clock', { advanceMs: 86_400_000 });
   const { body } = await rig.move({ type: 'FOLDER', id: folder.id, folderId: (await rig.folder()).id });
@@ -61,11 +61,11 @@ test('WSI-04 createdAt and updatedAt are ISO date-times of the sandbox clock', a
   expect(days).toBeCloseTo(1, 3);
 });
 
-test('WSI-05 folderId is null at the root', async () => {
+test('WSI-05 folderId of an item at the root is null', async () => {
   expect((await movedItems()).map((item) => item.folderId)).toEqual([null, null, null]);
 });
 
-test('WSI-06 folderPath has id and name of each folder above, outermost first', async () => {
+test('WSI-06 folderPath of an item has id and name of each folder above it, outermost first', async () => {
   const outer = await rig.folder(null, 'outer');
   const inner = await rig.folder(outer.id, 'inner');
   for (const item of await movedItems(inner.id)) {
@@ -76,14 +76,14 @@ test('WSI-06 folderPath has id and name of each folder above, outermost first', 
   }
 });
 
-test('WSI-07 user is a ResourceOwner with id and email', async () => {
+test('WSI-07 user of an item has id, email, firstName and picture of its owner', async () => {
   for (const item of await movedItems()) {
     expect(item.user).toEqual({ id: 1, email: 'admin@acme.example', firstName: 'Ada Admin', picture: null });
     expect(item.userId).toBe(1);
   }
 });
 
-test('WSI-08 WSI-09 optional keys may be null: owner, dashboards, isFavorite, slug', async () => {
+test('WSI-08 WSI-09 owner, dashboards, isFavorite and slug of an item may be null', async () => {
   const { users, workbooks } = await rig.fixtures({
     users: [{ userName: 'leaver@acme.example' }],
     workbooks: [{ deploymentId: '1', name: 'left behind', owner: 'leaver@acme.example', slug: 'left' }],
@@ -96,7 +96,7 @@ test('WSI-08 WSI-09 optional keys may be null: owner, dashboards, isFavorite, sl
   expect(folder).toMatchObject({ slug: null, dashboardDraft: null });
 });
 
-test('the seed has a folder tree, workbooks and reports in deployment 1', async () => {
+test('the workspace of the seed has four folders, two workbooks and two reports in deployment 1', async () => {
   const { folders, workbooks, reports, grants } = await rig.tree();
   const inFirst = (items: { deploymentId: number; name: string }[]) =>
     items.filter((item) => item.deploymentId === 1).map((item) => item.name);
@@ -106,7 +106,7 @@ test('the seed has a folder tree, workbooks and reports in deployment 1', async 
   expect(grants).toMatchObject([{ user: 'viewer@acme.example', type: 'FOLDER', action: 'read' }]);
 });
 
-test('workspace fixtures that refer to missing objects are 400, or 404 for a missing parent folder, and valid ones 200', async () => {
+test('workspace fixtures that refer to missing objects answer 400 or 404, and valid ones 200', async () => {
   const statusOf = async (body: object) => (await rig.control('POST', '/fixtures', body)).status;
   const place = { deploymentId: '1', name: 'x' };
   expect(await statusOf({ folders: [{ ...place, deploymentId: '99' }] })).toBe(400);
