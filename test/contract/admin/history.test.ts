@@ -12,7 +12,7 @@ const read = async (range: string): Promise<any> =>
   (await rig.operator.get(`/history?target=main&range=${range}`)).body;
 const sum = (series: (number | null)[]): number => series.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-test('each range of GET /history has a fixed number of slots, whose sums count the pushes, refused pushes and platform calls of two processes', async () => {
+test('each range of GET /history has a fixed number of slots, and its slots add up to the pushes and refused pushes of two processes', async () => {
   const { idp } = rig.bridge;
   await rig.bridge.another();
   const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];

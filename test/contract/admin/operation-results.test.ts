@@ -29,7 +29,7 @@ const withResult = async (startedAt: number, result: Iterable<Buffer>): Promise<
   return ended.id;
 };
 
-test('the stored result of an operation is removed once 50 newer operations exist, and a result that ends after that is not kept', async () => {
+test('the stored result of an operation is removed once 50 newer operations exist, and a result that is stored later is not kept', async () => {
   const early = await withResult(1, [Buffer.from('early')]);
   for (let newer = 10; newer < 59; newer++) await store.put(operation(newer));
   expect(await store.resultBytes(early)).toBe(5);

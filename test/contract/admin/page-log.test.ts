@@ -171,7 +171,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     faults.length = 0;
   }, 60_000);
 
-  test('a dialog shows steps, values and ids of a log entry, and opens and closes by keyboard', async () => {
+  test('the details dialog of a log entry shows its steps, values and ids, and opens and closes by keyboard', async () => {
     await open(`#/log?resource=User:${ada}`);
     const details = page.getByRole('button', { name: `Details: ${ADA}, create` });
     await details.focus();

@@ -55,7 +55,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the mapping workbench', () => 
     await rig.bridge.stop();
   });
 
-  test('while a mapping is typed, its result for one person is shown, and its effect on all users is counted', async () => {
+  test('while an operator types a mapping, the page shows its result for one person and counts its effect on all users', async () => {
     expect(JSON.parse(await attributes().inputValue())).toEqual({
       region: { type: 'string', from: 'title', onEmpty: 'clear' },
     });

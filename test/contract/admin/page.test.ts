@@ -222,7 +222,7 @@ inBrowser('in a browser', () => {
     expect(faults).toEqual([]);
   }, 60_000);
 
-  test('after signing out neither the screen nor the tab holds any data', async () => {
+  test('after signing out, neither the page nor the session storage of the tab holds any data', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await see('For operators of this bridge.');
     expect(await page.evaluate('sessionStorage.length')).toBe(0);

@@ -74,7 +74,7 @@ test('a second approval by the first approver, even under another spelling of th
   ]);
 });
 
-test('the second approval of an id applies the changes that the first person approved, and none that were held later', async () => {
+test('the second approval of held changes applies those that the first person approved, and none that were held later', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);

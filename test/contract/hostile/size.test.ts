@@ -85,7 +85,7 @@ describe('very long texts', () => {
     expect(answer).toMatchObject({ status: 200, body: { totalResults: 0 } });
   });
 
-  test('a PATCH path of 100 KB is 400 invalidPath', async () => {
+  test('a PATCH path of 100 KB answers 400 invalidPath', async () => {
     const { id } = await scim.user('path@x.example');
     for (const path of [
       'x'.repeat(100_000),

@@ -21,7 +21,7 @@ describe('notes of suspected drift', () => {
   });
   afterEach(() => store.close());
 
-  it('a reconcile run that began before a target came back cannot note that all users have the present rules; a later run can', async () => {
+  it('a reconcile run that began before a target came back cannot record that all users have the present mapping rules; a later run can', async () => {
     await runs.noteMapped('rules', await runs.mappedBy());
     const before = await runs.mappedBy();
     expect(before).toBe('rules');
@@ -151,7 +151,7 @@ describe('notes of suspected drift', () => {
     ]);
   });
 
-  it('only one reconcile run gets the fence; a note with an old fence throws RunLost', async () => {
+  it('only one reconcile run at a time gets the fence, and a run with an old fence throws RunLost when it notes a difference', async () => {
     const fence = await runs.take(60_000);
     await expect(runs.take(60_000)).resolves.toBeUndefined();
     await expect(notes.note([await drift()], 'plan:1', fence)).resolves.toEqual(['applied']);

@@ -72,7 +72,7 @@ describe('delivery of dirty marks to the queue', () => {
     expect(ack.kind === 'cleared' && ack.lagMs).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('a change while a job waits adds no second job, and the waiting job syncs it', async () => {
+  it('a change of a user whose job still waits adds no second job, and the waiting job syncs the change', async () => {
     await edit('zero');
     await claim();
     await edit('two');

@@ -67,7 +67,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('while the stored order of resources is damaged, a scan reads all resources', async () => {
+  it('a scan returns every user, even if the stored order of users lacks one of them', async () => {
     await store.redis.zrem(store.keys.key('order', 'User'), ADA);
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });

@@ -65,7 +65,7 @@ const replacements = fc.record({
   ),
 });
 
-test('batched and sequential changes give the same replies, users, index entries, memberships and marks', async () => {
+test('batched and sequential changes of users give the same replies, records, index entries, memberships and marks', async () => {
   const changes = fc.array(fc.oneof(puts, replacements), { minLength: 2, maxLength: 12 });
   const stages = pool('new', 'begun', 'applied');
   const awaited = fc.subarray(['dan', '1', '2']);
