@@ -62,7 +62,7 @@ test('a history slot that is written in place of an expired one contains no valu
   expect(await last()).toMatchObject({ calls: 1, lagMs: null });
 });
 
-test('a range of the history never has more keys in Redis than its slots, and expires once its newest slot is out of range', async () => {
+test('a range of the history keeps at most its number of slots in one Redis hash, which expires once its newest slot is out of range', async () => {
   history = createHistoryStore(store, { prefix: store.prefix, spans: { ...LONG, '1h': TINY } });
   const key = keyOf('1h:target.main');
   const seen = new Set<string>();

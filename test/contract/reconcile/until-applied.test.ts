@@ -22,7 +22,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-test('a run that marked 2,500 resources ends when the last one is applied, and reads at most 1,000 marks at once', async () => {
+test('a reconcile run that marked 2,500 resources ends when the last one is applied, and reads at most 1,000 marks at once', async () => {
   const refs = Array.from({ length: MANY }, (_, index): Ref => `User:${idOf(`u${index}-`)}`);
   await store.outbox.mark(refs, 'reconcile');
   const drifts = store.state.drifts.get('main');

@@ -161,7 +161,7 @@ test('DATA-05 a slow query that is repeated answers `Continue wait` with 200 unt
   expect(performance.now() - startedMs).toBeGreaterThan(290);
 });
 
-test('DATA-05 the result of a slow query is returned only to requests with the security context that started it', async () => {
+test('DATA-05 while a slow query runs, the same query with another security context gets the rows of its own context', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 150, dataContinueWaitMs: 20 });
   await rig.load(byCountry);
   const until = async (token: object): Promise<any[]> => {

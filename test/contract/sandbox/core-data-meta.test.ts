@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('GEN-04 the base path of the data API is configurable, and the default path answers 404', async () => {
+test('GEN-04 the data API answers 200 at the base path from the options, and then 404 at the default base path', async () => {
   const other = await startDataRig({ dataPath: '/x' });
   try {
     expect(other.ready.dataApiUrl).toBe(`${other.ready.platformUrl}/x`);
@@ -194,7 +194,7 @@ test('DATA-16 GET /v1/data-sources and /v1/entities return the specified keys, a
   expect((await rig.ask('GET', '/v1/entities/raw_orders')).body).toEqual({ error: expect.any(String) });
 });
 
-test('an unknown path of the data API answers 404 with or without a token, and a wrong method 404', async () => {
+test('an unknown path of the data API answers 404 with and without a token, and so does a wrong method', async () => {
   expect((await rig.ask('GET', '/v1/nothing')).status).toBe(404);
   expect((await rig.ask('GET', '/v1/nothing', { token: null })).status).toBe(404);
   expect((await rig.ask('PUT', '/v1/load')).status).toBe(404);

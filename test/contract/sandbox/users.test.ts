@@ -175,7 +175,7 @@ test('PAGE-06 and PAGE-08 lists of users and of attributes answer 400 to invalid
   }
 });
 
-test('PAGE-07 and PAGE-09 pages by cursor together list each user once in the order of the whole list, which has no `first`', async () => {
+test('PAGE-07 and PAGE-09 pages by cursor together list each user once, in the order of the whole list that is returned without `first`', async () => {
   for (let number = 1; number <= 22; number += 1) await create(`u${number}`);
   const whole = names((await rig.call('GET', USERS)).body);
   expect(whole).toHaveLength(25);

@@ -13,7 +13,7 @@ const get = async (path: string, key?: string) => rig.call('GET', `${BASE}/${pat
 const names = (items: { name: string }[]) => items.map((item) => item.name);
 const listed = async (path: string, key?: string) => names((await get(path, key)).body.items);
 
-test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports, workbooks and workspace can be listed, and the first three also created', async () => {
+test('PATH-08 PATH-09 PATH-10 PATH-12 GET of folders, reports, workbooks and the workspace answers 200, and POST of a folder, report or workbook too', async () => {
   for (const path of ['folders', 'reports', 'workbooks', 'workspace']) {
     const { status, body } = await get(path);
     expect([path, status, Array.isArray(body.items)]).toEqual([path, 200, true]);
@@ -161,7 +161,7 @@ test('lists of folders and workbooks have only items that the user may read, and
   expect(await status(`folders/${folders[3].id}/ancestors`)).toBe(403);
 });
 
-test('creating in a folder and renaming it need the edit right (403 with read), and deleting needs more than edit', async () => {
+test('creating in a folder and renaming it answer 403 with the read right and 200 with the edit right, and deleting it with the edit right 403', async () => {
   const { id } = await rig.folder();
   const inside = await rig.workbook(id);
   const attempt = async (action: 'read' | 'edit' | 'manage') => {
@@ -184,7 +184,7 @@ test('creating in a folder and renaming it need the edit right (403 with read), 
   expect((await rig.call('DELETE', `${BASE}/folders/${id}`, { key: editor })).status).toBe(403);
 });
 
-test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 a list of folders has pages by offset and by cursor; invalid ones answer 400', async () => {
+test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 a list of folders has pages by offset and by cursor, and answers 400 to invalid ones', async () => {
   const { id } = await rig.folder();
   for (let place = 0; place < 25; place += 1) await rig.folder(id, `f${place}`);
   const level = `folders?parentId=${id}`;
