@@ -37,7 +37,7 @@ test("dropping a group's dead letter at one target keeps its dead letter at the 
   expect(acts.filter(({ act }: any) => act === 'dropDeadLetters')).toMatchObject([{ target: 'lab' }]);
 });
 
-describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
+describeWith(CHROMIUM !== undefined, 'Chromium')("dead letters on the operators' page", () => {
   test('a dead letter that the platform refuses again after a retry is listed again; the overview shows that Redis refuses writes, and no missing role', async () => {
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',

@@ -13,7 +13,7 @@ const authorization = `Bearer ${ADMIN_TOKEN}`;
 const watch = (rig: AdminRig, signal: AbortSignal): Promise<Response> =>
   rig.raw('/admin/v1/live', { headers: { authorization }, signal });
 
-describe('with the admin token', () => {
+describe('the live status with the admin token', () => {
   let rig: AdminRig;
   let left: AbortController;
   beforeAll(async () => {
@@ -112,7 +112,7 @@ describe('with the admin token', () => {
   }, 30_000);
 });
 
-describe('with a session', () => {
+describe('the live status with a session', () => {
   let { rig, provider, base }: SignInRig = {} as SignInRig;
   beforeAll(async () => {
     ({ rig, provider, base } = await openSignIn());

@@ -85,7 +85,7 @@ const SCREENS = [
   [1400, 'light'],
 ] as const;
 
-describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everybody', () => {
+describeWith(CHROMIUM !== undefined, 'Chromium')("accessibility of the operators' page", () => {
   beforeAll(async () => {
     rig = await openAdmin({
       configure: (config) => {

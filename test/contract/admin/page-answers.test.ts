@@ -12,7 +12,7 @@ const UNKNOWN = 'Whether the order was carried out is not known: look at Acts be
 const REJECT = /^\/approvals\/[^/]+\/reject$/;
 const ALL = /^\//;
 
-describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the bridge's", () => {
+describeWith(PAGE_BROWSER !== undefined, 'Chromium')('the page behind a proxy or an ended sign-in', () => {
   let rig: AdminRig;
   let browser: Browser;
   let open: OpenPage;

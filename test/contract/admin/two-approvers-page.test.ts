@@ -22,7 +22,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => rig.bridge.stop());
 
-describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
+describeWith(CHROMIUM !== undefined, 'Chromium')("approvals by two persons on the operators' page", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({

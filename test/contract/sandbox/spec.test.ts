@@ -38,7 +38,7 @@ test('EVT-03 each path of the OpenAPI document has its version: v1 of the platfo
   }
 });
 
-test("EVT-05 the OpenAPI document lists all endpoints that the sandbox's tests call", () => {
+test('EVT-05 the OpenAPI document lists the endpoints of SCIM, users, attributes, deployments, branches, workspace and audit log', () => {
   const listed = operations.map(({ method, path }) => `${method} ${path}`);
   const deployment = '/api/v1/deployments/{deploymentId}';
   const build = '/build/api/v1/deployments';
