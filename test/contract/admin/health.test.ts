@@ -14,13 +14,10 @@ const ask = async (path: string, authorization?: string, from = rig) => {
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any };
 };
 
-test.each(PROBES)(
-  'GET %s without a token returns only {ok: true}',
-  async (path) => {
-    const { status, body } = await ask(path);
-    expect([status, body]).toEqual([200, { ok: true }]);
-  },
-);
+test.each(PROBES)('GET %s without a token returns only {ok: true}', async (path) => {
+  const { status, body } = await ask(path);
+  expect([status, body]).toEqual([200, { ok: true }]);
+});
 
 test('while the process stops, /readyz answers 503 to every client, and gives the reason only to a request with the admin token', async () => {
   const operator = `Bearer ${ADMIN_TOKEN}`;

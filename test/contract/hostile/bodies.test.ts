@@ -94,14 +94,17 @@ describe('bodies beyond the size limits', () => {
     ['on a GET, which has no body', `GET ${USERS}/1`, TOKEN],
     ['to the probe', 'POST /livez', 'wrong'],
     ['to the admin API', 'POST /admin/v1/plan', 'wrong'],
-  ])('the bridge closes the connection of an endless body in one-byte chunks that is sent %s', async (_who, line, token) => {
-    const raw = await openRaw(scim.port);
-    raw.write(rawRequest(line, { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' }));
-    raw.write('1\r\nx\r\n'.repeat(2000));
-    // The body never ends, so only the bridge can end this connection.
-    await raw.read(() => false, 10_000);
-    expect(raw.socket.destroyed).toBe(true);
-  });
+  ])(
+    'the bridge closes the connection of an endless body in one-byte chunks that is sent %s',
+    async (_who, line, token) => {
+      const raw = await openRaw(scim.port);
+      raw.write(rawRequest(line, { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' }));
+      raw.write('1\r\nx\r\n'.repeat(2000));
+      // The body never ends, so only the bridge can end this connection.
+      await raw.read(() => false, 10_000);
+      expect(raw.socket.destroyed).toBe(true);
+    },
+  );
 
   test.each([
     ['title', { title: 'x'.repeat(65_537) }],

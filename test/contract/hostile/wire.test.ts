@@ -81,7 +81,11 @@ describe('request bodies with wrong or unfinished framing', () => {
   });
 
   test.each([
-    ['Content-Length and Transfer-Encoding', { 'Content-Length': 5, 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
+    [
+      'Content-Length and Transfer-Encoding',
+      { 'Content-Length': 5, 'Transfer-Encoding': 'chunked' },
+      '0\r\n\r\n',
+    ],
     ['a negative Content-Length', { 'Content-Length': -1 }, ''],
     ['a Content-Length that is no number', { 'Content-Length': 'many' }, ''],
     ['an unknown transfer coding', { 'Transfer-Encoding': 'gzip' }, 'x'],

@@ -39,14 +39,11 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     '/Users?filter=userName eq 5f1c0c4e-1111-4222-8333-444455556666',
     '/Groups?filter=displayName+eq+"5f1c0c4e-1111-4222-8333-444455556666"',
     '/Groups?excludedAttributes=members&filter=displayName+eq+"5f1c0c4e"',
-  ])(
-    'the Entra connection test request %s answers 200 and an empty list',
-    async (path) => {
-      const answer = await scim.get(path.replaceAll(' ', '%20'));
-      expect(answer.status).toBe(200);
-      expect(answer.body).toEqual(EMPTY);
-    },
-  );
+  ])('the Entra connection test request %s answers 200 and an empty list', async (path) => {
+    const answer = await scim.get(path.replaceAll(' ', '%20'));
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(EMPTY);
+  });
 
   test('the Entra connection test with a wrong token answers 401 with a Bearer challenge', async () => {
     const answer = await scim.get('/Users?filter=userName+eq+"x"', { authorization: 'Bearer wrong' });

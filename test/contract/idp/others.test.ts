@@ -82,29 +82,32 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     'urn:scim:schemas:extension:enterprise:2.0',
     'urn:scim:schemas:extension:enterprise:1.0:User',
     'URN:ietf:params:scim:schemas:extension:enterprise:1.0:User',
-  ])('OneLogin users may have the enterprise extension under the URN %s in POST and PATCH, and it is stored under the URN of SCIM 2.0', async (urn) => {
-    const userName = `${randomUUID()}@x.example`;
-    const created = await scim.post('/Users', {
-      schemas: ['urn:scim:schemas:core:1.0', urn],
-      userName,
-      [urn]: { department: 'R&D', manager: { managerId: '7' }, unheardOf: 1 },
-    });
-    expect(created.status).toBe(201);
-    expect(created.body.schemas).toEqual([USER, ENTERPRISE]);
-    expect(created.body[ENTERPRISE]).toMatchObject({ department: 'R&D', manager: { value: '7' } });
-    const { body } = await scim.patch(
-      `/Users/${created.body.id}`,
-      { op: 'replace', path: `${urn}:department`, value: 'Sales' },
-      { op: 'add', value: { [urn]: { costCenter: '9' } } },
-      { op: 'remove', path: `${urn}:manager` },
-    );
-    expect(body[ENTERPRISE]).toEqual({ department: 'Sales', costCenter: '9' });
-    const list = await scim.find(
-      '/Users',
-      `userName eq "${userName}" and ${ENTERPRISE}:department eq "Sales"`,
-    );
-    expect(list).toHaveLength(1);
-  });
+  ])(
+    'OneLogin users may have the enterprise extension under the URN %s in POST and PATCH, and it is stored under the URN of SCIM 2.0',
+    async (urn) => {
+      const userName = `${randomUUID()}@x.example`;
+      const created = await scim.post('/Users', {
+        schemas: ['urn:scim:schemas:core:1.0', urn],
+        userName,
+        [urn]: { department: 'R&D', manager: { managerId: '7' }, unheardOf: 1 },
+      });
+      expect(created.status).toBe(201);
+      expect(created.body.schemas).toEqual([USER, ENTERPRISE]);
+      expect(created.body[ENTERPRISE]).toMatchObject({ department: 'R&D', manager: { value: '7' } });
+      const { body } = await scim.patch(
+        `/Users/${created.body.id}`,
+        { op: 'replace', path: `${urn}:department`, value: 'Sales' },
+        { op: 'add', value: { [urn]: { costCenter: '9' } } },
+        { op: 'remove', path: `${urn}:manager` },
+      );
+      expect(body[ENTERPRISE]).toEqual({ department: 'Sales', costCenter: '9' });
+      const list = await scim.find(
+        '/Users',
+        `userName eq "${userName}" and ${ENTERPRISE}:department eq "Sales"`,
+      );
+      expect(list).toHaveLength(1);
+    },
+  );
 
   test('a OneLogin user with empty text in custom and optional attributes is created, and a PUT with an empty active answers 400', async () => {
     const body = {

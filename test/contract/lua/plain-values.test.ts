@@ -31,19 +31,22 @@ it.each([
     { op: 'replace', value: { active: false, title: '%1 $& \n' } },
     { active: false, title: '%1 $& \n' },
   ],
-])('the PATCH operation %j on a plain value stores the change as one new version', async (operation, change) => {
-  await store.putUser(ADA, ada);
-  const text = JSON.stringify({ ...ada, ...change });
-  const groups: unknown[] = [];
-  expect(await replace(operation)).toMatchObject({
-    kind: 'stored',
-    version: 2,
-    lastModified: 5,
-    groups,
-    text,
-  });
-  expect(JSON.stringify(await stored())).toBe(text);
-});
+])(
+  'the PATCH operation %j on a plain value stores the change as one new version',
+  async (operation, change) => {
+    await store.putUser(ADA, ada);
+    const text = JSON.stringify({ ...ada, ...change });
+    const groups: unknown[] = [];
+    expect(await replace(operation)).toMatchObject({
+      kind: 'stored',
+      version: 2,
+      lastModified: 5,
+      groups,
+      text,
+    });
+    expect(JSON.stringify(await stored())).toBe(text);
+  },
+);
 
 it('replacing `active` by false gives the mark the highest priority, and replacing `title` afterwards keeps this priority', async () => {
   await store.putUser(ADA, ada);

@@ -273,12 +273,17 @@ describe('answers with an error status', () => {
     expect((await failure(platform.client.accounts.search(PERSON), PlatformResponse)).status).toBe(404);
   });
 
-  test.each([301, 302, 303, 307, 308])('a redirect with status %i is not followed and throws PlatformResponse', async (status) => {
-    await start((_, response) => response.writeHead(status, { location: `${platform.url}/elsewhere` }).end());
-    const fault = await failure(create(), PlatformResponse);
-    expect(fault.message).toContain('redirects are not followed');
-    expect(platform.asked).toHaveLength(1);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect with status %i is not followed and throws PlatformResponse',
+    async (status) => {
+      await start((_, response) =>
+        response.writeHead(status, { location: `${platform.url}/elsewhere` }).end(),
+      );
+      const fault = await failure(create(), PlatformResponse);
+      expect(fault.message).toContain('redirects are not followed');
+      expect(platform.asked).toHaveLength(1);
+    },
+  );
 });
 
 describe('answers with a success that cannot be used', () => {

@@ -162,7 +162,12 @@ describe('queries with queryType multi', () => {
       true,
       'Data blending query without granularity is not supported',
     ],
-    ['a list of queries without queryType multi', [count], false, 'Data blending query without granularity is not supported'],
+    [
+      'a list of queries without queryType multi',
+      [count],
+      false,
+      'Data blending query without granularity is not supported',
+    ],
     [
       'two granularities',
       [months, { ...count, ...time({ granularity: 'year' }) }],
@@ -181,10 +186,13 @@ describe('queries with queryType multi', () => {
       true,
       'compareDateRange can only exist for one timeDimension',
     ],
-  ])('a /v1/load request with %s answers 400 with the message of Cube', async (_title, query, isMulti, error) => {
-    const { status, body } = isMulti ? await multi(query) : await load(query);
-    expect([status, body.error]).toEqual([400, error]);
-  });
+  ])(
+    'a /v1/load request with %s answers 400 with the message of Cube',
+    async (_title, query, isMulti, error) => {
+      const { status, body } = isMulti ? await multi(query) : await load(query);
+      expect([status, body.error]).toEqual([400, error]);
+    },
+  );
 });
 
 describe('sql and dry-run', () => {

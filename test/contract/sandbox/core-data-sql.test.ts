@@ -77,10 +77,13 @@ test('DATA-13 a SQL result above the maximum number of rows ends with an error l
   expect(await rig.rows('SELECT country FROM orders LIMIT 100')).toHaveLength(100);
 });
 
-test.each(['LIMIT 1.5', 'LIMIT 2 OFFSET 0.5'])('a SQL query with %s is refused with an error line', async (end) => {
-  const lines = await rig.lines(`SELECT country FROM orders ${end}`);
-  expect(lines).toEqual([{ error: expect.stringContaining('that is not a whole number') }]);
-});
+test.each(['LIMIT 1.5', 'LIMIT 2 OFFSET 0.5'])(
+  'a SQL query with %s is refused with an error line',
+  async (end) => {
+    const lines = await rig.lines(`SELECT country FROM orders ${end}`);
+    expect(lines).toEqual([{ error: expect.stringContaining('that is not a whole number') }]);
+  },
+);
 
 test('a SQL query returns the same values as the JSON query of the same measures and dimensions', async () => {
   const { body } = await rig.load({

@@ -53,27 +53,33 @@ const bySearch =
   };
 
 describe('reading all pages by cursor', () => {
-  test.each([1, 7, 25, 26])('cursor pages of %d users sorted by userName keep the requested order', async (count) => {
-    const pages = await crawl(async (cursor) => {
-      const { body } = await scim.get(
-        `/Users?sortBy=userName&sortOrder=descending&count=${count}&cursor=${cursor}`,
+  test.each([1, 7, 25, 26])(
+    'cursor pages of %d users sorted by userName keep the requested order',
+    async (count) => {
+      const pages = await crawl(async (cursor) => {
+        const { body } = await scim.get(
+          `/Users?sortBy=userName&sortOrder=descending&count=${count}&cursor=${cursor}`,
+        );
+        return body;
+      });
+      const names = pages.flatMap(({ Resources }) =>
+        (Resources as Json[]).map((each) => String(each.userName)),
       );
-      return body;
-    });
-    const names = pages.flatMap(({ Resources }) =>
-      (Resources as Json[]).map((each) => String(each.userName)),
-    );
-    expect(names).toEqual([...names].sort().reverse());
-    expect(new Set(names).size).toBe(25);
-    expect(pages).toHaveLength(Math.ceil(25 / count));
-  });
+      expect(names).toEqual([...names].sort().reverse());
+      expect(new Set(names).size).toBe(25);
+      expect(pages).toHaveLength(Math.ceil(25 / count));
+    },
+  );
 
-  test.each([1, 7, 24, 25, 26, 1000])('cursor pages of %d users together list every user once', async (count) => {
-    const pages = await crawl(byGet(count));
-    expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
-    expect(pages).toHaveLength(Math.ceil(25 / count));
-    for (const page of pages) expect(page.totalResults).toBe(25);
-  });
+  test.each([1, 7, 24, 25, 26, 1000])(
+    'cursor pages of %d users together list every user once',
+    async (count) => {
+      const pages = await crawl(byGet(count));
+      expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
+      expect(pages).toHaveLength(Math.ceil(25 / count));
+      for (const page of pages) expect(page.totalResults).toBe(25);
+    },
+  );
 
   test.each([byGet(4, EU), bySearch('/Users/.search', 4, EU)])(
     'cursor pages of a filtered list together have every match, by GET and by .search',

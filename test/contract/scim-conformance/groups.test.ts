@@ -147,19 +147,22 @@ test.each([
   null,
   true,
   [[]],
-])('PATCH and POST with the member %j, which has no usable value, answer 400 and change nothing', async (member) => {
-  const group = await scim.group(`g${++serial}`, [a]);
-  for (const op of ['add', 'replace', 'remove']) {
-    const answer = await scim.patch(`/Groups/${group.id}`, {
-      op,
-      path: 'members',
-      value: [{ value: b }, member],
-    });
-    expect([op, answer.status]).toEqual([op, 400]);
-  }
-  expect((await scim.post('/Groups', { displayName: `g${++serial}`, members: [member] })).status).toBe(400);
-  expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
-});
+])(
+  'PATCH and POST with the member %j, which has no usable value, answer 400 and change nothing',
+  async (member) => {
+    const group = await scim.group(`g${++serial}`, [a]);
+    for (const op of ['add', 'replace', 'remove']) {
+      const answer = await scim.patch(`/Groups/${group.id}`, {
+        op,
+        path: 'members',
+        value: [{ value: b }, member],
+      });
+      expect([op, answer.status]).toEqual([op, 400]);
+    }
+    expect((await scim.post('/Groups', { displayName: `g${++serial}`, members: [member] })).status).toBe(400);
+    expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
+  },
+);
 
 test('1,000 members that one PATCH adds are stored, and the repeated PATCH keeps the version of the group', async () => {
   const group = await scim.group('thousand');

@@ -24,11 +24,14 @@ test.each([
   ['an unknown attribute', { op: 'add', path: 'nosuch', value: 'x' }, 'invalidPath'],
   ['a manager as text', { op: 'add', path: `${ENTERPRISE}:manager`, value: '9' }, 'invalidValue'],
   ['an unquoted value', { op: 'add', path: 'emails[type eq work].value', value: 'x' }, 'invalidFilter'],
-])('under the profile rfc a PATCH with %s answers 400 and changes nothing (RFC 7644 §3.5.2, §3.12)', async (_what, operation, scimType) => {
-  const answer = await scim.patch(`/Users/${user}`, operation);
-  expect(answer).toMatchObject({ status: 400, body: { scimType } });
-  expect((await scim.get(`/Users/${user}`)).body.meta.version).toBe('W/"1"');
-});
+])(
+  'under the profile rfc a PATCH with %s answers 400 and changes nothing (RFC 7644 §3.5.2, §3.12)',
+  async (_what, operation, scimType) => {
+    const answer = await scim.patch(`/Users/${user}`, operation);
+    expect(answer).toMatchObject({ status: 400, body: { scimType } });
+    expect((await scim.get(`/Users/${user}`)).body.meta.version).toBe('W/"1"');
+  },
+);
 
 test('under the profile rfc PATCH, .search and POST without their schema answer 400 (RFC 7644 §3.1)', async () => {
   const operations = { Operations: [{ op: 'replace', path: 'title', value: 'x' }] };
