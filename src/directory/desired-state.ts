@@ -64,8 +64,8 @@ export function createDesiredState(
   const known = createKnownTargets(deps, options);
   const fleet = createFleetStore(deps, options);
   const othersOf = options.othersOf ?? (() => []);
-  // Links of other connections to accounts of a target. A feed is a connection with a target (fleet/known-targets.ts); the settings
-  // no longer have a former one.
+  // Links of other connections to accounts of a target. A feed is a connection with a target that it is synced to; the settings no
+  // longer have a former feed (fleet/known-targets.ts).
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
     connection,
@@ -101,13 +101,14 @@ export function createDesiredState(
     const formerFeeds = await known.former(fedHere);
     return formerFeeds.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
   };
-  /** A target that other connections alone feed is recognised if each of them recognises it too. */
   async function whyUnrecognised(target: string): Promise<Unrecognised | undefined> {
     const address = addressOf(target);
     if (address === '') return undefined;
     const others = keysOfOthers(target);
-    for (const feed of targets.includes(target) ? [keys] : [keys, ...others]) {
-      const feedDeps = { ...deps, keys: feed };
+    // A target that other connections alone feed is recognised only if each of them recognises it.
+    const keysOfFeeds = targets.includes(target) ? [keys] : [keys, ...others];
+    for (const keysOfFeed of keysOfFeeds) {
+      const feedDeps = { ...deps, keys: keysOfFeed };
       const why = await createRecognition(feedDeps, { target, address, others }).whyUnrecognised();
       if (why) return why;
     }

@@ -24,10 +24,10 @@ export type Priority = (typeof PRIORITIES)[number];
 export const PRIORITY_SPAN = 10_000_000_000_000;
 /**
  * Scores of `dirty:<t>` from here on: the resource waits for a held change of another one, or a user waits for the removal from a
- * refused group (BEHIND_HELD of lua/keys.lua).
+ * group whose sync was refused (BEHIND_HELD of lua/keys.lua).
  */
 export const BEHIND_HELD_SCORE = PRIORITIES.length * PRIORITY_SPAN;
-/** Scores of `dirty:<t>` from here on: a user waits for the removal from a refused group (BEHIND_REFUSED of lua/keys.lua). */
+/** Scores of `dirty:<t>` from here on: the second of these two cases alone (BEHIND_REFUSED of lua/keys.lua). */
 export const BEHIND_REFUSED_SCORE = BEHIND_HELD_SCORE + PRIORITY_SPAN;
 
 /** The `active` of a user's record; absent counts as active. */
@@ -203,7 +203,7 @@ function entriesOfGroup({ displayName, externalId }: IndexedResource): IndexEntr
   return entries;
 }
 
-/** Returns the SCIM attribute of an index family whose values are unique. @param family its full name (FAMILIES in lua/entries.lua) */
+/** Returns the SCIM attribute of an index family with unique values. @param family its full name (FAMILIES of lua/entries.lua) */
 export function attributeOf(family: string): string {
   if (family === 'userNames') return 'userName';
   return family === 'displayNames' ? 'displayName' : 'externalId';

@@ -22,20 +22,20 @@ export function createStoredTokens({ redis, keys }: StoreDeps) {
   /** Redis channel on which a process publishes that tokens have changed. */
   const channel = keys.key('tokensChanged');
 
-  // Notifies the other processes; without the message they notice the change within a second.
-  const notifyReplicas = async (): Promise<void> => void (await redis.publish(channel, ''));
+  /** Notifies the other processes; without the message they notice the change within a second. */
+  const notifyProcesses = async (): Promise<void> => void (await redis.publish(channel, ''));
 
   /** Stores a token. @returns false when another token has the name */
   async function add({ name, ...rest }: StoredToken): Promise<boolean> {
     const added = (await redis.hsetnx(tokens, name, JSON.stringify(rest))) === 1;
-    if (added) await notifyReplicas();
+    if (added) await notifyProcesses();
     return added;
   }
 
   /** Deletes a token and the time of its last use. @returns false when there is no token with this name */
   async function remove(name: string): Promise<boolean> {
     const removed = (await redis.hdel(tokens, name)) === 1;
-    await notifyReplicas();
+    await notifyProcesses();
     await redis.hdel(uses, name);
     return removed;
   }

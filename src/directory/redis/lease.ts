@@ -3,9 +3,9 @@
 import type { StoreDeps } from './scripts.ts';
 
 export interface ProcessLease {
-  /** Takes or renews the lease. @returns false while another process holds it */
+  /** Takes or renews the lease. @param name of the holder @returns false while another holder has the lease */
   lead: (name: string, ttlMs: number) => Promise<boolean>;
-  /** Gives the lease back, if this process holds it. */
+  /** Gives the lease back, if the holder of this name has it. */
   resign: (name: string) => Promise<void>;
 }
 

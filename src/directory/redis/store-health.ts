@@ -1,4 +1,6 @@
-// Checks whether Redis is safe to use: a writable primary that never evicts and is as durable as the settings require.
+// Checks whether Redis is safe to use: `checkStore` finds every fault, such as a replica, an eviction policy, or a durability below
+// that of the settings. `takePulse` tells briefly for metrics and the fleet whether Redis answers and takes writes.
+// `readStoreFacts` reads what doctor shows besides.
 import { Cluster, type Redis } from 'ioredis';
 import { primariesOf } from './portions.ts';
 import { awayText, isDiskRefusal, whyAway } from './why-away.ts';
@@ -22,19 +24,35 @@ interface StoreExpectations {
   probe?: string;
 }
 
+/** Memory of a Redis server in bytes; `limit` 0: maxmemory is not set. */
+interface StoreMemory {
+  used: number;
+  limit: number;
+}
+
+/** Why Redis takes no writes, and what to do. */
+export interface StoreRefusal {
+  reason: string;
+  advice: string;
+}
+
 /** Lifetime of the key of a test write. */
 const PROBE_LIFE_MS = 60_000;
+/** Share of maxmemory above which Redis is nearly full; the alert ScimBridgeRedisMemory has the same. */
+const NEARLY_FULL = 0.85;
+
+const REPLICA_ADVICE = 'Point redis.url at the primary.';
+const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
 
 /** Checks one server, or all primaries of a cluster: writable, no eviction, and for `always` an fsync of each write. */
 export async function checkStore(redis: Redis, expected: StoreExpectations): Promise<StoreHealth> {
   try {
     const nodes = primariesOf(redis);
-    const findings = await Promise.all(
+    const ofNodes = await Promise.all(
       nodes.map(async (node) => findingsOf(node, parseInfo(await node.info()), expected, nodes.length > 1)),
     );
-    findings.push(await findingsOfWhole(redis, expected.probe));
-    const all = findings.flat();
-    return { ok: all.length === 0, findings: all };
+    const findings = [...ofNodes.flat(), ...(await findingsOfWhole(redis, expected.probe))];
+    return { ok: findings.length === 0, findings };
   } catch (error) {
     const advice = 'Check that it runs, and redis.url or REDIS_URL.';
     return { ok: false, findings: [{ message: awayText(redis, error), advice }] };
@@ -90,37 +108,6 @@ async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined
   }
 }
 
-/** Facts about Redis that doctor shows besides the faults. */
-export interface StoreFacts {
-  version: string;
-  persistence: 'append-only file' | 'snapshots' | 'none';
-  /** When the append-only file is written (`appendfsync`); undefined: CONFIG is forbidden. */
-  fsync: string | undefined;
-  memory: StoreMemory;
-  /** Clock of Redis minus clock of this process at the middle of the round trip, in milliseconds. */
-  skewMs: number;
-}
-
-/** Reads facts of the server, or of the first primary of a cluster. @param now clock of this process, Unix milliseconds */
-export async function readStoreFacts(redis: Redis, now: () => number): Promise<StoreFacts> {
-  const [node = redis] = primariesOf(redis);
-  const info = parseInfo(await node.info());
-  const askedAt = now();
-  const [seconds = 0, micros = 0] = (await node.time()).map(Number);
-  const ownTime = (askedAt + now()) / 2;
-  const [saves, fsync] = await Promise.all([redisSetting(node, 'save'), redisSetting(node, 'appendfsync')]);
-  let persistence: StoreFacts['persistence'] = 'none';
-  if (info.get('aof_enabled') === '1') persistence = 'append-only file';
-  else if (saves) persistence = 'snapshots';
-  return {
-    version: info.get('redis_version') ?? 'unknown',
-    persistence,
-    fsync,
-    memory: memoryOf(info),
-    skewMs: Math.round(seconds * 1000 + micros / 1000 - ownTime),
-  };
-}
-
 /** Result of one check of Redis; `role` is `master` or `slave`, as the server reports it. */
 export type StorePulse =
   | {
@@ -131,64 +118,6 @@ export type StorePulse =
       refusal?: StoreRefusal | undefined;
     }
   | { up: false; role?: never };
-
-/** Memory of a Redis server in bytes; `limit` 0: maxmemory is not set. */
-interface StoreMemory {
-  used: number;
-  limit: number;
-}
-
-/** Why Redis takes no writes, and what to do. */
-export interface StoreRefusal {
-  reason: string;
-  advice: string;
-}
-
-const REPLICA_ADVICE = 'Point redis.url at the primary.';
-const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
-
-/** Returns why Redis takes no writes; undefined when it takes them, or does not answer. */
-export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
-  if (!pulse.up) return undefined;
-  if (pulse.role !== 'master') return { reason: 'it is a replica', advice: REPLICA_ADVICE };
-  return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : pulse.refusal;
-}
-
-/**
- * Returns why a primary with free memory takes no writes; undefined when it takes them. PING shows a failed save even where
- * CONFIG is forbidden; INFO has `min_slaves_good_slaves` only if a number of replicas is demanded.
- */
-async function writeRefusalOf(node: Redis, info: Map<string, string>): Promise<StoreRefusal | undefined> {
-  if (info.get('role') !== 'master') return undefined;
-  try {
-    await node.ping();
-  } catch (error) {
-    if (!isDiskRefusal(error)) throw error;
-    return { reason: whyAway(error), advice: 'Give its disk space and rights, and see the log of Redis.' };
-  }
-  const followers = Number(info.get('min_slaves_good_slaves') ?? Infinity);
-  if (followers === Infinity) return undefined;
-  // Where CONFIG is forbidden, one replica counts as demanded.
-  const demanded = (await redisSetting(node, 'min-replicas-to-write')) ?? 1;
-  return followers >= Number(demanded)
-    ? undefined
-    : { reason: whyAway(new Error('NOREPLICAS')), advice: 'Bring the replicas of Redis back.' };
-}
-
-const isFull = (memory: StoreMemory): boolean => fullness(memory) >= 1;
-const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
-const fullText = ({ limit }: StoreMemory): string => `its memory of ${megabytes(limit)} is full`;
-
-/** Share of maxmemory above which Redis is nearly full; the alert ScimBridgeRedisMemory has the same. */
-const NEARLY_FULL = 0.85;
-
-/** Returns a warning without full stop while the memory is nearly full; undefined below that, and when it is full. */
-export function memoryWarning(memory: StoreMemory): StoreRefusal | undefined {
-  const share = fullness(memory);
-  if (share <= NEARLY_FULL || share >= 1) return undefined;
-  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); full, it refuses every push`;
-  return { reason, advice: FULL_ADVICE };
-}
 
 /**
  * Checks Redis once. Of a cluster the largest latency and the fullest memory are reported. The role and the refusal are those of a
@@ -220,6 +149,77 @@ export async function takePulse(redis: Redis): Promise<StorePulse> {
     return { up: false };
   }
 }
+
+/** Returns why Redis takes no writes; undefined when it takes them, or does not answer. */
+export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
+  if (!pulse.up) return undefined;
+  if (pulse.role !== 'master') return { reason: 'it is a replica', advice: REPLICA_ADVICE };
+  return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : pulse.refusal;
+}
+
+/**
+ * Returns why a primary with free memory takes no writes; undefined when it takes them. PING shows a failed save even where
+ * CONFIG is forbidden; INFO has `min_slaves_good_slaves` only if a number of replicas is demanded.
+ */
+async function writeRefusalOf(node: Redis, info: Map<string, string>): Promise<StoreRefusal | undefined> {
+  if (info.get('role') !== 'master') return undefined;
+  try {
+    await node.ping();
+  } catch (error) {
+    if (!isDiskRefusal(error)) throw error;
+    return { reason: whyAway(error), advice: 'Give its disk space and rights, and see the log of Redis.' };
+  }
+  const followers = Number(info.get('min_slaves_good_slaves') ?? Infinity);
+  if (followers === Infinity) return undefined;
+  // Where CONFIG is forbidden, one replica counts as demanded.
+  const demanded = (await redisSetting(node, 'min-replicas-to-write')) ?? 1;
+  return followers >= Number(demanded)
+    ? undefined
+    : { reason: whyAway(new Error('NOREPLICAS')), advice: 'Bring the replicas of Redis back.' };
+}
+
+/** Facts about Redis that doctor shows besides the faults. */
+export interface StoreFacts {
+  version: string;
+  persistence: 'append-only file' | 'snapshots' | 'none';
+  /** When the append-only file is written (`appendfsync`); undefined: CONFIG is forbidden. */
+  fsync: string | undefined;
+  memory: StoreMemory;
+  /** Clock of Redis minus clock of this process at the middle of the round trip, in milliseconds. */
+  skewMs: number;
+}
+
+/** Reads facts of the server, or of the first primary of a cluster. @param now clock of this process, Unix milliseconds */
+export async function readStoreFacts(redis: Redis, now: () => number): Promise<StoreFacts> {
+  const [node = redis] = primariesOf(redis);
+  const info = parseInfo(await node.info());
+  const askedAt = now();
+  const [seconds = 0, micros = 0] = (await node.time()).map(Number);
+  const ownTime = (askedAt + now()) / 2;
+  const [saves, fsync] = await Promise.all([redisSetting(node, 'save'), redisSetting(node, 'appendfsync')]);
+  let persistence: StoreFacts['persistence'] = 'none';
+  if (info.get('aof_enabled') === '1') persistence = 'append-only file';
+  else if (saves) persistence = 'snapshots';
+  return {
+    version: info.get('redis_version') ?? 'unknown',
+    persistence,
+    fsync,
+    memory: memoryOf(info),
+    skewMs: Math.round(seconds * 1000 + micros / 1000 - ownTime),
+  };
+}
+
+/** Returns a warning without full stop while the memory is nearly full; undefined below that, and when it is full. */
+export function memoryWarning(memory: StoreMemory): StoreRefusal | undefined {
+  const share = fullness(memory);
+  if (share <= NEARLY_FULL || share >= 1) return undefined;
+  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); full, it refuses every push`;
+  return { reason, advice: FULL_ADVICE };
+}
+
+const isFull = (memory: StoreMemory): boolean => fullness(memory) >= 1;
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+const fullText = ({ limit }: StoreMemory): string => `its memory of ${megabytes(limit)} is full`;
 
 const memoryOf = (info: Map<string, string>): StoreMemory => ({
   // Buffers of replicas and of the append-only file do not count against the limit.
