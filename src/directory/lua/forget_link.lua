@@ -1,18 +1,25 @@
 -- Deletes the link of a resource to a platform id, and marks the resource, so that its next sync looks the account or group up.
 -- NEEDS keys (EDIT, key, p), exceptions (set_exception), links (unlink), marks (mark)
 
--- Returns whether the resource was linked to this platform id, or may have it (`mayExist` and `tried` of link.ts; '' for an unknown
--- id); if not, deletes nothing. p.keepsId: the link of a stored resource keeps the id in `mayExist`, and the names, so that the
--- account is closed if the resource is deleted before it is linked again. p.leaves: the account or group that a create without
--- answer may have made is not looked for any more. Reads p.targets and p.request.
+-- Returns the platform id that a link has, or under which an account or group may exist (`mayExist` of link.ts); '': it may exist
+-- under an unknown id (`mayExist` without id, `tried`); nil: none may exist.
+local function known_id_of(link)
+  if link.id then return link.id end
+  if link.mayExist and link.mayExist.id then return link.mayExist.id end
+  if link.mayExist or link.tried then return '' end
+  return nil
+end
+
+-- Deletes the link of the resource and returns true if `known_id_of` it is this platform id; else changes nothing and returns false.
+-- p.keepsId: the link of a stored resource keeps the id in `mayExist`, and the names, so that the account is closed if the resource
+-- is deleted before it is linked again. p.leaves: the account or group that a create without answer may have made is not looked for
+-- any more. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
   local text = redis.call('HGET', key('links', target), ref)
   local link = text and cjson.decode(text)
-  if not link then return false end
-  local known_id = link.id or link.mayExist and link.mayExist.id or (link.mayExist or link.tried) and ''
-  if known_id ~= platform_id then return false end
+  if not link or known_id_of(link) ~= platform_id then return false end
   if not link.id and link.tried and not p.leaves then
-    -- The account or group of the create (`tried`) is to be found.
+    -- The account or group of the create (`tried`) is still to be found, so the link keeps the create.
     link.mayExist = nil
     redis.call('HSET', key('links', target), ref, cjson.encode(link))
     mark(ref, EDIT)

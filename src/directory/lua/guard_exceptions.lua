@@ -32,7 +32,8 @@ local function exception_of(target, ref, assumed)
     if is_held then
       -- The deactivation of the last administrator keeps the more exact reason.
       local before = redis.call('HGET', key('exceptionReasons', target), ref)
-      return before == 'LastAdministrator' and kind == 'deactivate' and before or 'Held', true, clock()
+      local keeps_reason = kind == 'deactivate' and before == 'LastAdministrator'
+      return keeps_reason and before or 'Held', true, clock()
     end
     local rejection = redis.call('ZSCORE', key('guardRejected', target .. ':' .. kind), item)
     if rejection then reason, since = 'Rejected', math.min(since, time_of_rejection(target, rejection)) end

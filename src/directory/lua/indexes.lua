@@ -12,9 +12,10 @@ local function holder_of_another(entries, id)
   end
 end
 
--- Returns comma-separated ids without one id: keeps the comma before it, drops it and the comma after it.
+-- Returns comma-separated ids without one id.
 local function without(joined_ids, id)
   local enclosed = ',' .. joined_ids .. ','
+  -- Positions of the comma before the id and of the comma after it.
   local from, to = string.find(enclosed, ',' .. id .. ',', 1, true)
   if not from then return joined_ids end
   return string.sub(string.sub(enclosed, 1, from) .. string.sub(enclosed, to + 1), 2, -2)

@@ -2,7 +2,7 @@
 -- NEEDS keys (key), pending_groups (set_removal), signs (KEPT_REMOVAL, TO_REMOVE)
 
 -- Makes the removals of a user pending again that were kept with the account; removals that were rejected themselves stay. Returns
--- the refs of the groups from which a removal is pending now.
+-- the refs of the groups from which a removal is pending now. `target`: the only one in `p.targets`.
 local function resume_removals(target, user)
   local signs, groups = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
   for index = 1, #signs, 2 do

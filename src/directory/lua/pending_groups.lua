@@ -53,24 +53,25 @@ end
 
 -- Stores a sign for distinct users of a group at a target. If it replaces a pending removal (TO_REMOVE), resources that wait for
 -- that removal become due; nothing waits for a kept or an unconfirmed removal. If the members are wanted again, the guard's
--- decision about their removal ends. `absence`: as for set_pending_all below.
+-- decision about their removal ends. `absence`, of additions: why the platform has no such members yet: `joined`, the users were no
+-- members at the source until now; `new`, the group or the account was created at the platform just now; nil: it may have them.
 local function set_pending_at(target, group, users, sign, absence)
   if #users == 0 then return end
   local pending_members = key('pendingMembers', target .. ':' .. group)
   -- Only an addition replaces a removal, so the former signs are read only then.
   local before = sign == TO_ADD and call_with('HMGET', pending_members, users) or {}
-  -- `returned NUMBER` in `mapped` (note_anew.lua): the target came back into the settings. It may have members whom the source
-  -- removed while it was away.
+  -- `returned NUMBER` in `mapped` (note_anew.lua): the target came back into the settings. It may still have users who join now:
+  -- the source may have removed them while the target was out of the settings.
   local is_returned = string.match(redis.call('GET', key('mapped', target)) or '', '^returned')
   local signs, unsent, maybe_sent = {}, {}, {}
   for place, user in ipairs(users) do
     if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
     signs[2 * place - 1], signs[2 * place] = user, sign
-    -- A user with an earlier sign (a target that was out of the settings for a while keeps signs) counts as perhaps sent. To a group
-    -- or account that is new at the platform (absence `new`), no addition was sent yet.
+    -- With an earlier sign an addition may have been sent (a target that was out of the settings for a while keeps signs). To a
+    -- group or account that is new at the platform (absence `new`), none was sent yet.
     local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
-    local is_unsent = absence and not may_be_sent and not (absence == 'joined' and is_returned)
-    local list = is_unsent and unsent or maybe_sent
+    local is_surely_absent = absence and not (absence == 'joined' and is_returned)
+    local list = is_surely_absent and not may_be_sent and unsent or maybe_sent
     list[#list + 1] = user
   end
   call_with('HSET', pending_members, signs)
@@ -86,8 +87,7 @@ local function set_pending_at(target, group, users, sign, absence)
   end
 end
 
--- Stores a sign for distinct users of a group at every target. `absence` of additions: `joined`, the users were no members at the
--- source until now; `new`, the group or the account was created at the platform just now; nil, the platform may have the members.
+-- Stores a sign for distinct users of a group at every target of the call (`p.targets`).
 local function set_pending_all(group, users, sign, absence)
   for _, target in ipairs(p.targets) do
     local remaining = sign == TO_REMOVE and end_unsent(target, group, users) or users
@@ -95,6 +95,7 @@ local function set_pending_all(group, users, sign, absence)
   end
 end
 
+-- Stores a sign for one user of a group at every target of the call.
 local function set_pending(group, user, sign, absence) set_pending_all(group, { user }, sign, absence) end
 
 -- Stores the removal of a user with this sign. If the user is a desired member of the group, nothing is removed: the platform has
