@@ -10,7 +10,7 @@ local function known_id_of(link)
   return nil
 end
 
--- Deletes the link of the resource and returns true if `known_id_of` it is this platform id; else changes nothing and returns false.
+-- Deletes the link of the resource and returns true if `known_id_of` gives this platform id; else does nothing and returns false.
 -- p.keepsId: the link of a stored resource keeps the id in `mayExist`, and the names, so that the account is closed if the resource
 -- is deleted before it is linked again. p.leaves: the account or group that a create without answer may have made is not looked for
 -- any more. Reads p.targets and p.request.

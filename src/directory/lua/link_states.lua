@@ -13,8 +13,8 @@ local function parse_link_head(link)
 end
 
 -- Returns the state of a resource with a mark. `pending`: it waits for delivery to the queue (`dirty`), or is delivered and not
--- done yet (`inflight`). `behindHeld`: it waits for a held change of another resource; `behindRefused`: a user waits for the removal
--- from a group whose sync was refused. `stuck`: nothing delivers it.
+-- done yet (`inflight`). `behindHeld`: it waits for a held change of another resource. `behindRefused`: a user waits for the
+-- removal from a group whose sync was refused. `stuck`: nothing delivers it.
 local function marked_state(target, ref)
   local score = redis.call('ZSCORE', key('dirty', target), ref)
   if score and tonumber(score) >= BEHIND_REFUSED * SPAN then return 'behindRefused' end

@@ -1,21 +1,28 @@
 -- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged, which means that the
 -- resource did not change during the sync.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
--- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
---        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
---        behindHeld (only with `later`. Absent: the resource waits for no held change of another resource. Ids of groups: it waits
---        for their held or refused removals of this user. Empty: it waits for another held change), isRefused (with behindHeld:
---        syncs of these groups were refused, and no removal is held),
---        holder (resource whose name or account this one, its heir, waits for), awaitsMark (until the holder's mark is cleared),
---        mayBeFree (this sync was synced or held, wrote the name or closed the account, so the name or account may be free),
---        priority (of the sync), request, forget (removes the link; the platform id that it had),
---        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
---        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),
---        alarm (time of the next sync without a change),
---        coalesceMs (time for which a group collects leavers before its sync), targets: [target],
---        rulesReadGroups (lua/basis.lua), suspectedDrift (as the sync read it), platformKey (kind:platform id of the link),
---        formerId (earlier platform id), log (as append_log.lua), exception (reason, absent: none),
---        exceptionSince (time of its condition) }, then the text of the link (link.ts)
+-- ARGV { target, targets: [target], ref, kind, id, fence, request, priority (of the sync), generation, outcome, delayMs,
+--        behindHeld, isRefused, holder, awaitsMark, mayBeFree, forget, dropGrants, decided, coalesceMs, alarm, exception,
+--        exceptionSince, suspectedDrift, platformKey, formerId, rulesReadGroups (lua/basis.lua), log (as append_log.lua) },
+--        then the text of the link (link.ts)
+--      generation: of the mark that the sync began with
+--      outcome: synced | held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs)
+--      behindHeld: only with `later`. Absent: the resource waits for no held change of another resource. Ids of groups: it waits
+--        for their held or refused removals of this user. Empty: it waits for another held change
+--      isRefused: with behindHeld; syncs of these groups were refused, and no removal is held
+--      holder: the resource whose name or account this one, its heir, waits for
+--      awaitsMark: with holder; the wait ends when the mark of the holder is cleared
+--      mayBeFree: the name or account may be free, because the outcome is synced or held, or this sync wrote the name or closed
+--        the account
+--      forget: the link is removed; the platform id that it had
+--      dropGrants: pending additions of this user to groups end
+--      decided: the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for this
+--        before they remove the user continue
+--      coalesceMs: with decided, the time for which such a group collects leavers before its sync
+--      alarm: time of the next sync without a change
+--      exception: its reason; absent: none. exceptionSince: time of its condition
+--      suspectedDrift: as the sync read it
+--      platformKey: kind:platform id of the link. formerId: earlier platform id
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
 -- STEPS  1. Write the log, also after a lost lease: the platform has the writes. End if the lease was lost.
@@ -29,6 +36,17 @@
 -- NEEDS heirs (MAY_BE_FREE, note_heir, wake_heirs), link_states (settled_state), links (clear_suspected_drift), load (note_cleared)
 -- NEEDS log (write_log), marks (dirty_score, enqueue, make_due), signs (TO_REMOVE), synced (name_synced)
 -- NEEDS user_memberships (drop_grants, mark_deleted_groups, mark_removals)
+
+-- Returns whether the resource still waits for a held change of another one, or for groups whose syncs were refused. If an awaited
+-- removal ended during this sync, nothing would end the wait any more, so false is returned: the mark is due again with its own
+-- priority.
+local function is_behind_held()
+  for _, group in ipairs(p.behindHeld or {}) do
+    if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) ~= TO_REMOVE then return false end
+  end
+  return p.behindHeld ~= nil
+end
+
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -70,14 +88,6 @@ if was_marked_again then
   if score and p.outcome == 'later' then due = now + p.delayMs end
   make_due(p.target, p.ref, p.priority, due)
   return { 'changed' }
-end
--- Returns whether the resource still waits for a held change of another one, or for refused groups. If an awaited removal ended
--- during this sync, nothing would end the wait any more, so false is returned: the mark is due again with its own priority.
-local function is_behind_held()
-  for _, group in ipairs(p.behindHeld or {}) do
-    if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) ~= TO_REMOVE then return false end
-  end
-  return p.behindHeld ~= nil
 end
 if p.outcome == 'later' then
   if is_behind_held() then

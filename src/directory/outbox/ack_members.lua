@@ -42,8 +42,7 @@ redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
-local new_sign = nil
-if is_removal then new_sign = SIGN_AFTER[p.ending] end
+local new_sign = is_removal and SIGN_AFTER[p.ending] or nil
 if READS_MEMBERS_NEXT[p.ending] then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 if p.sign == TO_ADD then
   call_with('SREM', key('takenOutMembers', p.target .. ':' .. p.group), p.users)

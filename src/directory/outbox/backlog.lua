@@ -2,7 +2,7 @@
 -- The time that it takes does not depend on the number of marks.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
--- RETURN {"backlog", time of Redis, number of marks without those behind a held change or a refused group (BEHIND_HELD), number of
+-- RETURN {"backlog", time of Redis, number of marks without those that wait for an operator (BEHIND_HELD, lua/keys.lua), number of
 --        delivered marks, number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as
 --        lua/holds.lua stores it, or ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each
 --        kind, [action of reconcile runs, number of its writes, ...], waiting marks of each priority, [number of exceptions, time

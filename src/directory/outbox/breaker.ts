@@ -71,30 +71,30 @@ export function weightOf(end: CallEnd): number | undefined {
 }
 
 /** The keys of the platform in the settings of this process. */
-interface Keys {
+interface PlatformKeys {
   token: string;
   scimToken: string | null;
 }
 
 /** Returns the print of the address and the keys with which a process calls a target. */
-export const callerPrint = ({ url, token, scimToken }: Keys & { url: string }): string =>
+export const callerPrint = ({ url, token, scimToken }: PlatformKeys & { url: string }): string =>
   hash('sha256', [url, token, scimToken ?? ''].join(' '), 'hex').slice(0, 8);
 
 export function createBreaker(
   deps: { redis: Redis; scripts: Scripts; logger: Logger },
   /** `caller`: as in budget.ts. */
-  options: { prefix: string; target: string; keys: Keys; caller?: string | undefined },
+  options: { prefix: string; target: string; keys: PlatformKeys; caller?: string | undefined },
 ) {
   const { redis, scripts, logger } = deps;
   const { target } = options;
-  const name = callStateOf(options);
+  const callState = callStateOf(options);
   /**
    * Returns the print of the API key of this process, a short hash. It differs from the print of a former key that another process
    * still uses. It is computed anew each time, because the key may change at run time.
    */
   const keyPrint = (): string =>
     hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
-  const keys = createKeyspace(options.prefix, `target.${target}`);
+  const redisKeys = createKeyspace(options.prefix, `target.${target}`);
   const pauses = createPauses(redis, options);
   /** Whether calls have failed recently; successes are recorded only then. */
   let troubled = false;
@@ -115,14 +115,24 @@ export function createBreaker(
     void report(end, weight).catch(() => undefined);
   }
 
+  /** Stores the result of a call by note_answer.lua. @param closes a success closes the breaker, also without a probe */
   const noteAnswer = ({ status, method = 'GET' }: CallEnd, weight: number, closes = false) =>
-    scripts.run('note_answer', keys.base, {
-      ...{ target: name, weight, limit: LIMIT, status, method, keyPrint: keyPrint(), closes },
+    scripts.run('note_answer', redisKeys.base, {
+      target: callState,
+      weight,
+      limit: LIMIT,
+      status,
+      method,
+      keyPrint: keyPrint(),
+      closes,
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
-      ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
+      firstMs: FIRST_PROBE_MS,
+      longestMs: LONGEST_PROBE_MS,
+      keepMs: KEEP_MS,
     });
 
+  /** Stores the result of a call, and logs it if it opened or closed the breaker. */
   async function report(end: CallEnd, weight: number): Promise<void> {
     const { status } = end;
     const [tag] = await noteAnswer(end, weight);
@@ -130,8 +140,12 @@ export function createBreaker(
     if (tag === 'closed') logger.info({ target }, 'the platform answers again');
   }
 
+  /** Returns the state of the breaker and the pause of the calls. */
   async function read(): Promise<BreakerState> {
-    const [stored, pause] = await Promise.all([redis.hgetall(keys.key('breaker', name)), pauses.read()]);
+    const [stored, pause] = await Promise.all([
+      redis.hgetall(redisKeys.key('breaker', callState)),
+      pauses.read(),
+    ]);
     // The fields: note_answer.lua.
     const { openedAt, since, status, probeAt, partial } = stored;
     const refused = refusedMethods(stored);

@@ -12,7 +12,7 @@ export const isByFormerSettings = (text: string): boolean => text.includes(`, ${
 const JUDGED_BEFORE =
   ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
 
-/** Returns whether the text of a condition or a held change notes that the settings have changed since the guard held the change. */
+/** Returns whether the text of a condition or held change notes that the settings have changed since the guard held the change. */
 export const isHeldByFormerSettings = (text: string): boolean => text.endsWith(JUDGED_BEFORE);
 
 /**
@@ -40,18 +40,23 @@ export function presentMessage(condition: Condition, settings: string): string {
  * Returns the message of a condition, with a note if other settings judged it.
  * @param settings print of the present settings
  */
-export const conditionText = (condition: Condition, settings: string): string =>
-  isBySettingsOfThen(condition, settings) && condition.reason !== 'Held'
-    ? `${presentMessage(condition, settings)} (since ${isoTime(condition.since)}, ${FORMER_SETTINGS}: ` +
-      'scim-bridge dead-letters retry, or sync, tries it again)'
-    : presentMessage(condition, settings);
+export function conditionText(condition: Condition, settings: string): string {
+  const message = presentMessage(condition, settings);
+  // The message of a held change has its note already.
+  const lacksNote = condition.reason !== 'Held' && isBySettingsOfThen(condition, settings);
+  if (!lacksNote) return message;
+  return (
+    `${message} (since ${isoTime(condition.since)}, ${FORMER_SETTINGS}: ` +
+    'scim-bridge dead-letters retry, or sync, tries it again)'
+  );
+}
 
 /** End of a message about the held deactivation of a leaver, whose account the settings delete. */
 export const DELETED_AFTERWARDS = '; the account is deleted afterwards, if guard.delete allows it';
 
 /**
- * Returns the end of the message about a leaver whose deactivation is held (the deletion follows it) or rejected (no deletion follows);
- * '' for every other condition, also for a refused write (`write`).
+ * Returns the end of the message about a leaver whose deactivation is held (the deletion follows it) or rejected (no deletion
+ * follows); '' for every other condition, also for a refused write (`write`).
  * @param deletesLeavers whether the present settings delete the account of a leaver after its deactivation
  */
 export function deletionText(condition: Condition | undefined, deletesLeavers: boolean): string {

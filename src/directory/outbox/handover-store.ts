@@ -23,6 +23,7 @@ export interface HandoverHead {
   closedAt: number;
   startedAt: number;
   endedAt?: number;
+  /** Id of the platform's deployment that has the items. */
   deployment: string;
   /** Name of the folder that the handover makes for the person in the folder of the team; chosen before it is created. */
   folderName?: string;

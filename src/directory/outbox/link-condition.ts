@@ -1,4 +1,5 @@
 // Defines the condition of a link: why its resource is not as desired, and what a reason means for the next sync.
+
 /** Reason why a resource is not as desired: a Kubernetes condition with status False. */
 export interface Condition {
   /** CamelCase, stable: `Refused`, `Conflict`, `Protected`, `AccountNotFound` ... */

@@ -181,26 +181,22 @@ const ORIGINS = { created: 'c', adopted: 'a' };
 const SAME = 0;
 
 const toMap = (names: Record<string, string>) => new Map(Object.entries(names));
-
 const inverse = (names: Map<string, string>) => new Map([...names].map(([long, short]) => [short, long]));
 
+/** Short names by long name, and the other way round. */
 const SHORT = toMap(NAMES);
-
 const SHORT_CORE = toMap(CORE_NAMES);
-
 const SHORT_ORIGINS = toMap(ORIGINS);
-
 const LONG = inverse(SHORT);
-
 const LONG_CORE = inverse(SHORT_CORE);
-
 const LONG_ORIGINS = inverse(SHORT_ORIGINS);
 
-type Members = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-function renamed(members: Members, names: ReadonlyMap<string, string>): Members {
-  const result: Members = {};
-  for (const name in members) result[names.get(name) ?? name] = members[name];
+/** Returns the fields under their other names; a field without one keeps its name. */
+function renamed(fields: Fields, names: ReadonlyMap<string, string>): Fields {
+  const result: Fields = {};
+  for (const name in fields) result[names.get(name) ?? name] = fields[name];
   return result;
 }
 
@@ -208,7 +204,7 @@ function renamed(members: Members, names: ReadonlyMap<string, string>): Members 
  * Core values that most users have, computed from other values: the e-mail address is the userName, and the displayName is
  * the given and the family name. A value that is equal to its expected one is stored as SAME, to save memory.
  */
-const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
+const EXPECTED: [name: string, valueOf: (core: Fields) => unknown][] = [
   ['emails', ({ userName }) => userName],
   ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],
 ];
@@ -217,13 +213,13 @@ const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
 export function toLinkText(link: Link): string {
   const { id, basis } = link;
   // The text begins with `id` and `basis`, where lua/link_states.lua reads them.
-  const short: Members = {};
+  const short: Fields = {};
   if (id !== undefined) short.id = id;
   if (basis !== undefined) short.basis = basis;
   Object.assign(short, link);
   if (link.origin) short.origin = SHORT_ORIGINS.get(link.origin);
   if (link.core) {
-    const core: Members = { ...link.core };
+    const core: Fields = { ...link.core };
     for (const [name, valueOf] of EXPECTED)
       if (typeof core[name] === 'string' && core[name] === valueOf(core)) core[name] = SAME;
     short.core = renamed(core, SHORT_CORE);
@@ -234,10 +230,10 @@ export function toLinkText(link: Link): string {
 /** Returns the link of a stored text; '' gives a link without any field. */
 export function parseLink(text: string): Link {
   if (text === '') return {};
-  const link = renamed(JSON.parse(text) as Members, LONG);
+  const link = renamed(JSON.parse(text) as Fields, LONG);
   if (typeof link.origin === 'string') link.origin = LONG_ORIGINS.get(link.origin) ?? link.origin;
   if (link.core) {
-    const core = renamed(link.core as Members, LONG_CORE);
+    const core = renamed(link.core as Fields, LONG_CORE);
     for (const [name, valueOf] of EXPECTED) if (core[name] === SAME) core[name] = valueOf(core);
     link.core = core;
   }

@@ -7,7 +7,7 @@
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
 -- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
 --        States: pending: marked | behindHeld: marked, and waits for a held change of another resource |
---        behindRefused: marked, and waits for the removal from a refused group |
+--        behindRefused: marked, and waits for the removal from a group whose sync was refused |
 --        stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
 --        stale: no mark, but changed since the last sync, or held without an open decision, or a group with a pending membership
 --        that can be written, or with `closes` a user out of scope whose account an earlier policy left unproven |
@@ -66,8 +66,8 @@ local function state_of(place)
   local id, ref = ids[place], refs[place]
   if marks[place] then return marked_state(p.target, ref) end
   local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.rulesReadGroups)
-  local is_unasked = state == 'closed' and p.closes and p.kind == 'User' and is_left_unproven(links[place])
-  if is_unasked then return 'stale' end
+  local is_unproven = state == 'closed' and p.closes and p.kind == 'User' and is_left_unproven(links[place])
+  if is_unproven then return 'stale' end
   if state or p.brief then return state, platform_id end
   if ref_linked_to(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end
   return nil, platform_id

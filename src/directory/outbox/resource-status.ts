@@ -26,7 +26,8 @@ export interface MarkState {
   dueAt: number | null;
   state: 'due' | 'queued' | 'running';
   /**
-   * The resource waits for a held change of another one, or for a refused group, so no worker can apply it before an operator acts.
+   * The resource waits for a held change of another one, or for a group whose sync was refused, so no worker can apply it before an
+   * operator acts.
    */
   isBehindHeld: boolean;
 }

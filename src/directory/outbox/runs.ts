@@ -75,7 +75,10 @@ export interface RunState {
   convergedAt?: number;
 }
 
-/** Reads with one call for each resource: values of users, members of groups. Each run continues where the last one ended. */
+/**
+ * Names of the slow reads, which need a call for each resource: values of users, and members of groups. Each run continues such a
+ * read where the last run ended.
+ */
 export type Cursor = 'values' | 'members';
 
 /** Start of the text that `mappedBy` returns in place of a digest after a repair: the next run maps and reads everything. */
@@ -87,7 +90,7 @@ const ANEW = 'anew';
  * settings.
  */
 const RETURNED = 'returned';
-/** These functions take what `mappedBy` returns. */
+/** Each of these functions tests the text that `mappedBy` returns. */
 export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
 const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;
 export const isAnew = (mappedBy: string | undefined): boolean =>

@@ -1,6 +1,6 @@
 // Lists the resources that wait for a sync at a target, in the order of their syncs: first those in the queue or with a worker,
 // then those that wait in the outbox. Resources that wait for an operator are left out, because no worker can apply them before the
-// operator acts: those behind a held change of another resource, and users behind a refused group.
+// operator acts: those behind a held change of another resource, and users behind a group whose sync was refused.
 import { BEHIND_HELD_SCORE, type Ref } from '../records.ts';
 import { toMarkState, type MarkState } from './resource-status.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
@@ -20,9 +20,8 @@ export async function readWaiting(
 ): Promise<WaitingResource[]> {
   const key = (family: string): string => keys.key(family, target);
   /**
-   * Returns up to `count` refs from position `from` on, without those that wait for an operator: behind a held change and behind a
-   * refused group, scores are BEHIND_HELD_SCORE or more. No score of `inflight` is that large: these scores are times in
-   * milliseconds.
+   * Returns up to `count` refs from position `from` on, without those that wait for an operator: their scores are BEHIND_HELD_SCORE
+   * or more. No score of `inflight` is that large: these scores are times in milliseconds.
    */
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
     count <= 0

@@ -216,12 +216,13 @@ export function createWork(
 
   /**
    * Clears pending memberships of a group.
-   * @param ending absent: they were written and shown by the platform, or are given up. `kept`: removals that were rejected, or are
-   *   of protected users, get the sign `r` and are not cleared. `unseen`: the answer does not show the write, so removals get the
-   *   sign `u`, and the next reconcile reads the members. `moot`: removals end with the guard's decisions about them, because there
-   *   is nothing to remove. `left`: the policy leaves these memberships out, and additions that were never sent stay known as such
-   *   (`unsentMembers`). `sought`: the accounts of the users are still to be found, so removals get the sign `u`; those of users
-   *   who are linked by now or have a mark stay pending
+   * @param ending absent: they were written and shown by the platform, or are given up
+   *   - `kept`: removals that were rejected, or are of protected users, get the sign `r` and are not cleared
+   *   - `unseen`: the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members
+   *   - `moot`: removals end with the guard's decisions about them, because there is nothing to remove
+   *   - `left`: the policy leaves these memberships out; additions that were never sent stay known as such (`unsentMembers`)
+   *   - `sought`: the accounts of the users are still to be found, so removals get the sign `u`; those of users who are linked by
+   *     now or have a mark stay pending
    * @returns number of pending memberships that ended or got another sign
    * @throws LeaseLost
    */
