@@ -10,6 +10,9 @@ export interface Announcing {
   callers?: Readonly<Record<string, string>>;
 }
 
+/** How many words of an announced line are compared: connection and target; also the rules; also the other settings. */
+const [FEED, RULES, ALL] = [2, 3, 4];
+
 /**
  * Returns whether processes run, and each of them calls the target at another address or with another key than the caller with this
  * print.
@@ -36,9 +39,6 @@ export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 
   const lineOfFeed = `${feed.connection} ${feed.target} ${feed.rules}`;
   return processes.every((each) => linesOf(each, RULES).includes(lineOfFeed));
 };
-
-/** How many words of an announced line are compared: connection and target; also the rules; also the other settings. */
-const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**
  * Returns the connections and targets for which these processes announce different rules.
@@ -68,6 +68,7 @@ export const isFedByNone = (processes: readonly Announcing[], { connection, targ
     (each) => each.rules !== undefined && !linesOf(each, FEED).includes(`${connection} ${target}`),
   );
 
+/** Returns the first `count` words of each line that a process announces. */
 const linesOf = ({ rules = '' }: Announcing, count: number): string[] =>
   rules === '' ? [] : rules.split('\n').map((line) => firstWords(line, count));
 

@@ -62,9 +62,10 @@ export function createKnownTargets(
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
 
   /**
-   * Stores at the start of a process which targets its settings feed. It notes that the next reconcile run is a full one in three
-   * cases. The target is back: pushes left no marks there meanwhile. This process has other rules than the last full run. The settings
-   * of this process lack the target: its pushes leave no marks there.
+   * Stores at the start of a process which targets its settings feed. Notes that the next reconcile run of a target is a full one,
+   * - if the target is back, because pushes left no marks there meanwhile;
+   * - if this process has other rules than the last full run;
+   * - if the settings of this process lack the target, because its pushes leave no marks there.
    */
   async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
@@ -85,7 +86,7 @@ export function createKnownTargets(
     await redis.del(countsKey);
   }
 
-  /** Notes that the next run is a full one, unless the last full run had these rules (note_anew.lua). @param rules or ALWAYS, IF_EVER */
+  /** Notes that the next run is a full one, unless the last full run had these rules. @param rules digest, ALWAYS or IF_EVER */
   async function noteAnew(
     { connection, target }: TargetFeed,
     rules: string | undefined,
@@ -115,8 +116,9 @@ export function createKnownTargets(
   }
 
   /**
-   * Returns the removed targets at which open accounts are linked. Accounts that the connection is linked to under a new name of the
-   * target do not count, because the bridge still writes to them. @param fed the feeds in the settings
+   * Returns the removed targets at which open accounts are linked. Accounts that the connection is linked to under a new name of
+   * the target do not count, because the bridge still writes to them.
+   * @param fed the feeds in the settings
    */
   async function removed(fed: readonly FedTarget[]): Promise<RemovedTarget[]> {
     const found: RemovedTarget[] = [];
@@ -190,8 +192,8 @@ export function createKnownTargets(
     connection,
     target,
   }: TargetFeed): AsyncGenerator<{ ref: Ref; link: Link | undefined }> {
-    const keys = createKeyspace(prefix, connection);
-    for await (const [ref, text] of linkTexts({ redis, scripts, keys }, target))
+    const ofConnection = createKeyspace(prefix, connection);
+    for await (const [ref, text] of linkTexts({ redis, scripts, keys: ofConnection }, target))
       yield { ref, link: readableLink(text) };
   }
 

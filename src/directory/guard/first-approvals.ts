@@ -71,6 +71,8 @@ export type StoredFirstApproval = FirstApproval & {
 
 /** Largest number of first approvals of a target. */
 const MOST = 100;
+/** Chosen changes that one command reads. */
+const PAGE = 1000;
 
 /**
  * Returns the id under which a second person approves the same changes. The id contains a digest of the changes and not the
@@ -155,6 +157,7 @@ export function createFirstApprovals(
     return (await held.rejectedListOf(listId)) ?? held.rejectedListOf(listId.replace(/-\d+$/, ''));
   }
 
+  /** Returns the valid first approval with this id; undefined: there is none. */
   async function find(id: string, source: ChangeList['source']): Promise<StoredFirstApproval | undefined> {
     const field = fieldOf({ id, source });
     return (await list()).find((each) => each.field === field);
@@ -220,5 +223,3 @@ export function createFirstApprovals(
 
   return { list, find, note, withdraw, choiceOf, countStillIn, coveredBy };
 }
-
-const PAGE = 1000;

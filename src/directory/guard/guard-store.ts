@@ -48,6 +48,7 @@ const EXPIRY_MS = 72 * 3_600_000;
 const HOLD_PORTION = 250;
 /** Largest number of changes or users whose states are read together. */
 const LOOK_PORTION = 1000;
+/** COUNT of scans: about so many entries are in one reply. */
 const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;

@@ -40,6 +40,7 @@ export interface HeldChanges extends ChangeList {
   total: number;
 }
 
+/** Largest number of changes that one command reads. */
 const PAGE = 1000;
 
 /** Returns the id of a list within its connection: `<target>.<serial>-<last place>`, for a part with `~<digest>`. */

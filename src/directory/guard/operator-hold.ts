@@ -128,7 +128,10 @@ export function createOperatorHold(
     return own && isTenantHold(own) ? own : (elsewhere ?? own);
   }
 
-  /** Returns the operator's hold, also while one because of another tenant is in force; undefined: there is none. */
+  /**
+   * Returns the operator's hold, also while one because of another tenant is in force; undefined: there is none. A hold of the
+   * service (OLDER_DATA_HOLDER) is no operator's.
+   */
   async function operatorHold(): Promise<OperatorHold | undefined> {
     const text = await redis.get(name);
     if (text === null) return undefined;

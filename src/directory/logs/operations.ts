@@ -62,7 +62,8 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     // All but the newest MOST_OPERATIONS; -1 is the newest.
     multi.zrange(list, '0', String(-MOST_OPERATIONS - 1));
     multi.zremrangebyrank(list, 0, -MOST_OPERATIONS - 1);
-    const dropped = ((await multi.exec())?.[2]?.[1] ?? []) as string[];
+    const [_set, _added, beyondMost] = (await multi.exec()) ?? [];
+    const dropped = (beyondMost?.[1] ?? []) as string[];
     // `dropResults` finds the results of listed operations only, so those of dropped ones are deleted here. The last `put` of one
     // that still runs lists and drops it again.
     if (dropped.length > 0) await redis.del(...dropped.map(resultKey));

@@ -10,7 +10,7 @@ import type { StoreDeps } from './scripts.ts';
  */
 const MOST_LOST_MS = 10_000;
 
-/** `whole`: nothing is lost; `older`: changes are lost, and the targets are on hold; `empty`: all data of the connection is lost. */
+/** `whole`: nothing is lost; `older`: changes are lost, and the targets are held; `empty`: all data of the connection is lost. */
 type DataLoss = 'whole' | 'older' | 'empty';
 
 /** @param targets names of the targets of the connection */

@@ -1,5 +1,5 @@
-// Finds accounts and groups that other connections of the same target are linked to, or that were just created. Each has one
-// owner: the connection that saved its link first. The links of a connection that the settings do not have any more give way.
+// Gives each account and group of a target one owner among the connections of this target: the connection that saved its link
+// first. The links of a connection that the settings do not have any more give way. Also notes which externalIds new accounts got.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createKeyspace, type Keyspace } from '../keys.ts';

@@ -26,6 +26,7 @@ export interface RecordPortion {
 /** Reads the records of the first of these ids, up to `bytes` bytes. */
 export type ReadPortion = (kind: Kind, ids: string[], bytes: number) => Promise<RecordPortion>;
 
+/** Largest number of records that one command reads. */
 const SCAN_RECORDS = 250;
 /** Bytes of the records of one portion of a scan. */
 const SCAN_BYTES = 524_288;

@@ -28,16 +28,16 @@ end
 
 -- Joining a long text costs as much as a Redis command. The text is joined for every value but the last one, which is inserted
 -- when the record is written (`written`). From the second value on, the search continues in the text with the previous value
--- inserted. It begins at 1, because `head` no longer contains the head of the record.
+-- inserted. It begins at 1, because that text no longer contains the head of the record.
 local text, start, changed, active = stored, at, false, nil
-local head, value, tail
+local before, value, after -- the new value and the text around it
 local FIRST_NAME = 4 -- behind id, now and request
 for index = FIRST_NAME, #texts, 2 do
-  if index > FIRST_NAME then text, start = head .. value .. tail, 1 end
+  if index > FIRST_NAME then text, start = before .. value .. after, 1 end
   local name, json = texts[index], texts[index + 1]
   local first, last = find_value(text, start, name)
   if not last then return { 'absent' } end
-  head, value, tail = string.sub(text, start, first - 1), json, string.sub(text, last + 1)
+  before, value, after = string.sub(text, start, first - 1), json, string.sub(text, last + 1)
   changed = changed or string.sub(text, first, last) ~= value
   if name == 'active' then active = value == 'true' and 'active' or 'inactive' end
 end
@@ -46,7 +46,7 @@ if not changed then return { outcome('unchanged', record, record.modified), stor
 local state = record.state
 record.version, record.state = record.version + 1, active or state
 record.checksum = nil -- so that `written` computes it anew
-local new_record = written(record, head, value, tail)
+local new_record = written(record, before, value, after)
 local closes = active == 'inactive' and state ~= 'inactive'
 local reopens = active == 'active' and state ~= 'active'
 change_user(p.id, new_record, closes and DEACTIVATION or EDIT, reopens)

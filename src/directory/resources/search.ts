@@ -54,7 +54,7 @@ const PHASES = ['userNames', 'displayNames', 'records'] as const;
 
 export function createNameSearch({ redis, scripts, keys }: StoreDeps, portion: ReadPortion) {
   /** Number of records that the next step reads, of any search; adapted to the size of the records. */
-  let records = FIRST_RECORDS;
+  let recordsAStep = FIRST_RECORDS;
 
   /** Searches one portion of an index of names. @param hits number of hits so far @returns ids of the resources found */
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
@@ -68,13 +68,13 @@ export function createNameSearch({ redis, scripts, keys }: StoreDeps, portion: R
   async function byRecord(cursor: string, wanted: string) {
     const [next, bytes, ...ids] = await scripts.values('search_users', keys.base, {
       cursor,
-      count: records,
+      count: recordsAStep,
       ...needlesOf(wanted),
     });
-    const average = Number(bytes) / records;
+    const average = Number(bytes) / recordsAStep;
     // An empty portion has the average 0.
     const fitting = Math.round(BYTES_A_STEP / Math.max(1, average));
-    records = Math.min(MOST_RECORDS, Math.max(FEWEST_RECORDS, fitting));
+    recordsAStep = Math.min(MOST_RECORDS, Math.max(FEWEST_RECORDS, fitting));
     return { next: String(next), ids: ids as string[] };
   }
 
