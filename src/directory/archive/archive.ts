@@ -36,7 +36,10 @@ const PORTION = 200;
 const LARGE_PORTION = 25;
 /** Matches the keys of records and links. */
 const IS_LARGE = /:(users|groups|links:[^:]*)$/;
-
+/** Added to the restored sequence, because data that the backup read after the sequence may contain higher numbers. */
+const SEQUENCE_GAP = 1_000_000;
+/** Largest expected difference between the clocks of processes. */
+const CLOCK_DIFFERENCE_MS = 300_000;
 /** Keys that the service writes before anything was pushed. A connection that has only these counts as empty. */
 const WITHOUT_DATA =
   /^(hold:|dataSeen$|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
@@ -162,11 +165,6 @@ export function createArchive(deps: StoreDeps) {
 
   return { dump, isEmpty, clear, load, finish };
 }
-
-/** Added to the restored sequence, because data that the backup read after the sequence may contain higher numbers. */
-const SEQUENCE_GAP = 1_000_000;
-/** Largest expected difference between the clocks of processes. */
-const CLOCK_DIFFERENCE_MS = 300_000;
 
 /** Returns the time of the last change of an item `[id, record]`: the third word of a record (records.ts). */
 function modifiedAt(item: unknown): number {

@@ -99,11 +99,12 @@ export function createStoredDecisions({ redis, scripts, keys }: StoreDeps, setti
     const ofSerial = (await storedDecisions()).filter(
       ({ action, serial }) => action === 'reject' && serial === list.serial,
     );
-    const ofList = ofSerial.filter(({ upTo }) => upTo === (list.upTo ?? upTo));
-    const withId = list.upTo === undefined ? [] : ofList.filter(({ part }) => part === list.part);
+    // An id without a last place names no part of a list.
+    if (list.upTo === undefined) return list.part === undefined ? ofSerial.map(numberOf) : [];
+    const ofList = ofSerial.filter(({ upTo }) => upTo === list.upTo);
+    const withId = ofList.filter(({ part }) => part === list.part);
     if (withId.length > 0 || list.part !== undefined) return withId.map(numberOf);
-    const ofParts =
-      list.isOpen && list.upTo !== undefined ? ofSerial.filter(({ part }) => part !== undefined) : ofList;
+    const ofParts = list.isOpen ? ofSerial.filter(({ part }) => part !== undefined) : ofList;
     return ofParts.map(numberOf);
   }
 

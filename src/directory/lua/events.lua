@@ -14,23 +14,24 @@ local function same(one, other)
   return true
 end
 
--- Adds the paths of added, changed and removed attributes to `names` (RFC 7644 §3.5.2); extension attributes follow their
--- URN.
-local function compare(before, after, prefix, names)
-  local function look(name)
+-- Adds the paths of added, changed and removed attributes to `names` (RFC 7644 §3.5.2), and returns `names`; extension attributes
+-- follow their URN.
+local function add_changed_names(before, after, prefix, names)
+  local function add_if_changed(name)
     local one, other = before[name], after[name]
     if same(one, other) then return end
     -- Only the name of an extension, a URN, contains a colon; its attributes are one level deeper.
     local is_extension = prefix == '' and string.find(name, ':', 1, true)
     if is_extension then
-      compare(type(one) == 'table' and one or {}, type(other) == 'table' and other or {}, name .. ':', names)
+      local one_attributes, other_attributes = type(one) == 'table' and one or {}, type(other) == 'table' and other or {}
+      add_changed_names(one_attributes, other_attributes, name .. ':', names)
     else
       names[#names + 1] = prefix .. name
     end
   end
-  for name in pairs(after) do look(name) end
+  for name in pairs(after) do add_if_changed(name) end
   for name in pairs(before) do
-    if after[name] == nil then look(name) end
+    if after[name] == nil then add_if_changed(name) end
   end
   return names
 end
@@ -63,7 +64,7 @@ local function emit_event(kind, id, record, was)
   local event = { kind = kind, id = id, what = what, txn = p.txn }
   if p.events.externalIds then event.externalId = resource_of(record.text).externalId end
   if was.what ~= 'delete' then
-    local names = compare(resource_of(was.text), resource_of(record.text), '', {})
+    local names = add_changed_names(resource_of(was.text), resource_of(record.text), '', {})
     if was.members then names[#names + 1] = 'members' end
     table.sort(names)
     -- cjson encodes an empty list as an object, so it is left out.

@@ -49,9 +49,10 @@ export function createRecognition(
   }
 
   /**
-   * Forgets the addresses at which the accounts of all connections were recognised: the present address then counts as another, and
-   * each connection compares its linked accounts with the new tenant before it writes. If an acceptance of another connection has
-   * forgotten them already, the others keep theirs now.
+   * Called when an operator has accepted another tenant for this connection. Forgets the addresses at which the accounts of all
+   * connections were recognised: the present address then counts as another, and each connection compares its linked accounts with
+   * the new tenant before it writes. If those of this connection were forgotten already, because the tenant was accepted for
+   * another connection, the others keep theirs.
    */
   async function forgetAddresses(): Promise<void> {
     const own = await redis.smembers(known);

@@ -11,6 +11,7 @@ local now = clock()
 local paused = redis.call('PTTL', key('paused', p.callState)) -- negative: there is no pause
 local bucket = key('budget', p.target)
 local full_at = math.max(tonumber(redis.call('GET', bucket) or '0'), now)
+-- Time until the bucket has a token for this request; it gets one in each interval.
 local wait = math.max(0, full_at - (p.burst - 1) * p.intervalMs - now)
 if paused > wait then return { 'paused', paused } end
 local breaker = key('breaker', p.callState)

@@ -48,7 +48,7 @@ type AckOutcome =
       isRefused?: boolean | undefined;
     };
 
-/** Names that pass from one resource to another (docs/convergence.md). */
+/** How a name or an account passes from one resource to another (docs/convergence.md). */
 export interface NameWait {
   /** The resource whose name or account this one waits for. */
   holder?: Ref | undefined;

@@ -89,22 +89,6 @@ export function createElsewhere(
   }
 
   /**
-   * Claims an account or group right before its link is saved, and removes the links of former connections to it. `claimed`: no
-   * other connection is linked to it, and none can save a link before the claim expires. `busy` and a holder: as `reserve`.
-   * @param isNew whether the account or group was just created, so that no former connection can be linked to it
-   */
-  async function claim(
-    target: string,
-    ref: Ref,
-    account: { kind: Kind; platformId: string; isNew: boolean },
-  ): Promise<Holder | 'claimed' | 'busy'> {
-    const reserved = await reserve(target, ref, account);
-    if (!Array.isArray(reserved)) return reserved;
-    await giveWay(target, account.platformId, reserved);
-    return 'claimed';
-  }
-
-  /**
    * Claims an account or group, and removes no link. `busy`: another resource has a claim, or a process with other settings
    * syncs the resource of a former connection, or may do so. A holder: another connection is linked.
    * @returns the resources of former connections whose links give way to the link that is saved next
@@ -144,6 +128,22 @@ export function createElsewhere(
       const { base } = createKeyspace(prefix, former);
       await scripts.run('forget_link', base, { target, targets: [target], ref, platformId });
     }
+  }
+
+  /**
+   * Claims an account or group right before its link is saved, and removes the links of former connections to it. `claimed`: no
+   * other connection is linked to it, and none can save a link before the claim expires. `busy` and a holder: as `reserve`.
+   * @param isNew whether the account or group was just created, so that no former connection can be linked to it
+   */
+  async function claim(
+    target: string,
+    ref: Ref,
+    account: { kind: Kind; platformId: string; isNew: boolean },
+  ): Promise<Holder | 'claimed' | 'busy'> {
+    const reserved = await reserve(target, ref, account);
+    if (!Array.isArray(reserved)) return reserved;
+    await giveWay(target, account.platformId, reserved);
+    return 'claimed';
   }
 
   return { holderOf, claim, reserve, giveWay };

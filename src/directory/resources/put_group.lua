@@ -34,7 +34,7 @@ for _, step in ipairs(p.steps) do
 end
 
 local is_first = record.version == 0
--- tag: start of the reply, '' or 'renamed '.
+-- before: the stored text; tag: start of the reply, '' or 'renamed '.
 local before, changed, tag = record.text, false, ''
 -- A damaged record is written again, even with the same text.
 local has_new_text = text and (text ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))
