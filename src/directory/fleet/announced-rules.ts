@@ -1,5 +1,5 @@
-// Compares the mapping rules that the processes of the service announce in their heartbeats. A process with other rules syncs
-// resources in another way than this process would.
+// Compares what the processes of the service announce in their heartbeats: mapping rules, and prints of the addresses and keys of
+// targets. A process with other rules syncs resources in another way than this process would.
 import type { FeedRules, TargetFeed } from './known-targets.ts';
 
 /** Facts of a process about its settings; absent in a release that does not announce them. */
