@@ -86,6 +86,7 @@ export function wrapLines(
   { columns, most, indent = '' }: { columns: number; most: number; indent?: string },
 ): string[] {
   const lines = fill(text, columns, indent);
+  // The last line that is allowed takes the text of all further lines, and is clipped below.
   const [last, ...rest] = lines.splice(most - 1);
   if (last !== undefined) lines.push([last, ...rest.map((line) => line.trimStart())].join(' '));
   // When all text fits into the lines, a line with a command stays whole, even if it is wider than `columns`.
@@ -97,9 +98,10 @@ export function wrapLines(
 /** Clips a line as clipLine does, but never inside a command, because a command that is cut cannot be run. */
 function clipBesideCommands(line: string, columns: number): string {
   const clipped = clipLine(line, columns);
+  if (clipped === line) return line;
   // The text before the `…`.
   const end = clipped.length - 1;
-  for (const { index, 0: command } of clipped === line ? [] : line.matchAll(COMMAND)) {
+  for (const { index, 0: command } of line.matchAll(COMMAND)) {
     const after = index + command.length;
     if (index < end && after > end) return line.slice(0, after) + (after < line.length ? ' …' : '');
   }

@@ -18,7 +18,7 @@ export interface Tracing {
   /** Records a finished request under its correlation id. Times are Unix milliseconds. */
   answered: (
     name: string,
-    of: {
+    details: {
       request: string;
       startedAt: number;
       endedAt: number;
@@ -52,14 +52,14 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
   ]);
   const random = new sdk.RandomIdGenerator();
   /** Ids for the span that `answered` starts. They are set only during the synchronous start of that span. */
-  let next: { traceId: string; spanId: string } | undefined;
+  let nextIds: { traceId: string; spanId: string } | undefined;
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new sdk.NodeTracerProvider({
     spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter({ url }))],
     resource: resourceOf(env.OTEL_SERVICE_NAME ?? 'scim-bridge'),
     idGenerator: {
-      generateTraceId: () => next?.traceId ?? random.generateTraceId(),
-      generateSpanId: () => next?.spanId ?? random.generateSpanId(),
+      generateTraceId: () => nextIds?.traceId ?? random.generateTraceId(),
+      generateSpanId: () => nextIds?.spanId ?? random.generateSpanId(),
     },
   });
   const tracer: Tracer = provider.getTracer('scim-bridge');
@@ -84,7 +84,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
   return {
     answered: (name, { request, startedAt, endedAt, failed, caller, attributes }) => {
       const link = parseTraceparent(caller);
-      next = idsOf(request);
+      nextIds = idsOf(request);
       try {
         // Clients are not trusted, so their trace is only linked and does not become the parent.
         const span = tracer.startSpan(
@@ -100,14 +100,14 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
         if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
         span.end(endedAt);
       } finally {
-        next = undefined;
+        nextIds = undefined;
       }
     },
     caused: (name, request, attributes) => {
-      const of = { ...attributes, 'bridge.request': request };
+      const allAttributes = { ...attributes, 'bridge.request': request };
       const { CONSUMER } = api.SpanKind;
-      if (request === NO_REQUEST) return start(name, CONSUMER, of);
-      return start(name, CONSUMER, of, { ...idsOf(request), traceFlags: SAMPLED, isRemote: true });
+      if (request === NO_REQUEST) return start(name, CONSUMER, allAttributes);
+      return start(name, CONSUMER, allAttributes, { ...idsOf(request), traceFlags: SAMPLED, isRemote: true });
     },
     stop: () => provider.shutdown(),
   };
