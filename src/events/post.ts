@@ -8,7 +8,7 @@ export interface ReceiverSettings {
   timeoutMs: number;
 }
 
-type Delivered =
+type PostOutcome =
   | { kind: 'accepted' }
   /** The receiver refused the token permanently. */
   | { kind: 'refused'; err: string; description: string }
@@ -37,7 +37,7 @@ export async function postToken(
   settings: ReceiverSettings,
   text: string,
   stop: AbortSignal,
-): Promise<Delivered> {
+): Promise<PostOutcome> {
   const { endpoint, token, timeoutMs } = settings;
   const answer = await postText(
     {
@@ -54,11 +54,11 @@ export async function postToken(
     stop,
   );
   // A string says why no answer came.
-  return typeof answer === 'string' ? { kind: 'later', problem: answer } : toDelivered(answer);
+  return typeof answer === 'string' ? { kind: 'later', problem: answer } : toOutcome(answer);
 }
 
 /** A 400 with an error code refuses the token, unless the settings caused the error. Every other answer but 202 is tried again. */
-function toDelivered({ status, text, retryAfterMs }: PostAnswer): Delivered {
+function toOutcome({ status, text, retryAfterMs }: PostAnswer): PostOutcome {
   if (status === ACCEPTED) return { kind: 'accepted' };
   const refusal = status === 400 ? parseRefusal(text) : undefined;
   if (refusal && !CAUSED_BY_SETTINGS.has(refusal.err)) return { kind: 'refused', ...refusal };

@@ -60,11 +60,11 @@ export function startPush(
     for (const { jti, text } of tokens) {
       // If this process was paused for too long, another one has the lease now.
       if (signal.aborted || !(await stream.lead(leaseHolder, LEASE_MS))) return 0;
-      const delivered = await postToken(settings, text, signal);
-      if (delivered.kind === 'later') return signal.aborted ? 0 : fail(delivered);
-      if (delivered.kind === 'accepted') await feed.acknowledge([jti]);
+      const outcome = await postToken(settings, text, signal);
+      if (outcome.kind === 'later') return signal.aborted ? 0 : fail(outcome);
+      if (outcome.kind === 'accepted') await feed.acknowledge([jti]);
       else {
-        const { err, description } = delivered;
+        const { err, description } = outcome;
         logger.warn({ jti, err }, 'the receiver refused an event: see scim-bridge events refused');
         await feed.acknowledge([], [{ jti, err, description }]);
       }

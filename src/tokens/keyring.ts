@@ -26,7 +26,7 @@ interface KeyringToken {
  * `compared`: bytes for comparison with a presented token: of a token in the settings the secret (`toBlock`), of one in Redis the
  * digest.
  */
-type ProvenToken = KeyringToken & { compared: Buffer };
+type TokenEntry = KeyringToken & { compared: Buffer };
 
 const SHA256_BYTES = 32;
 const BLOCK_BYTES = 256;
@@ -49,19 +49,19 @@ export type Keyring = ReturnType<typeof createKeyring>;
 export function createKeyring(newBudget: () => Bucket) {
   // All requests can share one block, because a comparison is synchronous.
   const scratch = Buffer.alloc(BLOCK_BYTES);
-  let settings: ProvenToken[] = [];
-  let stored: ProvenToken[] = [];
+  let settings: TokenEntry[] = [];
+  let stored: TokenEntry[] = [];
   let isComplete = false;
 
   /** Returns a token that was just read, with the rate limit and last use that the same token had before; new ones otherwise. */
-  function withUse(before: ProvenToken[], token: Omit<ProvenToken, 'lastUsedAt' | 'budget'>): ProvenToken {
+  function withUse(before: TokenEntry[], token: Omit<TokenEntry, 'lastUsedAt' | 'budget'>): TokenEntry {
     const same = before.find(({ name, compared }) => name === token.name && compared.equals(token.compared));
     return { ...token, lastUsedAt: same?.lastUsedAt ?? 0, budget: same?.budget ?? newBudget() };
   }
 
   /** Compares with all tokens, so that the time does not depend on the position of the matching one. */
-  function matchIn(tokens: ProvenToken[], compared: Buffer, now: number): ProvenToken | undefined {
-    let found: ProvenToken | undefined;
+  function matchIn(tokens: TokenEntry[], compared: Buffer, now: number): TokenEntry | undefined {
+    let found: TokenEntry | undefined;
     for (const token of tokens) {
       if (timingSafeEqual(token.compared, compared) && token.expiresAt > now) found = token;
     }
