@@ -1,5 +1,6 @@
-// Compares the conditions that a receiver was told (`told`, by key) with the present ones. Pure except for the grouping, which
-// keeps times.
+// Compares the conditions that a receiver was told (`told`, by key) with the present ones. A channel calls `tendTold`,
+// `changesBetween` and the grouping to compose a message, and `afterTelling` when the receiver has accepted it. Pure except for
+// the grouping, which keeps times.
 import type {
   NoticeChange,
   NoticeCondition,
