@@ -4,7 +4,7 @@ import { checkSecretForm } from './forms.ts';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
-/** Patterns (places.ts) of secrets that callers of the bridge present, and of the key of backups. Each is for one purpose only. */
+/** Patterns (places.ts) of secrets that callers of the bridge present, and of the key of backups: no two may be equal. */
 const OWN_SECRETS = [
   'server/adminToken',
   'connections/*/tokens/*/secret',

@@ -1,8 +1,8 @@
 // Defines the settings of a target: one platform tenant that the bridge keeps equal to the desired state.
-import { attributesSchema, type AttributeConfig } from './attributes.ts';
-import { guardSchema } from './guard.ts';
 // Arguments (node.ts): section(description, keys, required keys), whole(description, default, smallest, largest),
 // optionalWhole(description, smallest, largest), choice(description, words, default; absent: the first word).
+import { attributesSchema, type AttributeConfig } from './attributes.ts';
+import { guardSchema } from './guard.ts';
 import {
   choice,
   flag,
