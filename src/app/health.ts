@@ -33,7 +33,7 @@ export function buildHealth(
 ): ReturnType<typeof createHealthRouter> {
   const { clock, config, redis } = parts;
   // `/readyz` needs no token and writes to Redis, so the requests of one event loop turn share a check.
-  const store = oncePerTurn(async (): Promise<Check> => {
+  const storeCheck = oncePerTurn(async (): Promise<Check> => {
     const health = await checkStore(redis, {
       durability: config.redis.durability,
       probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
@@ -73,7 +73,7 @@ export function buildHealth(
     };
   };
   const ready = async (): Promise<Check> =>
-    isStopping() ? { ok: false, findings: ['the process is stopping'] } : store();
+    isStopping() ? { ok: false, findings: ['the process is stopping'] } : storeCheck();
   const checks: HealthChecks = {
     live,
     ready,

@@ -210,7 +210,7 @@ function watchTarget(metrics: Metrics, target: string, tallies: Tallies): Target
 }
 
 /** Values of the label `resource`, by the path segment of a route. */
-const NAMES: Record<string, string> = {
+const RESOURCE_NAMES: Record<string, string> = {
   users: 'accounts',
   'user-attributes': 'attributes',
   'user-attribute-values': 'values',
@@ -223,7 +223,7 @@ const NAMES: Record<string, string> = {
 function resourceOf(route: string): string {
   const [_empty, _api, family, name = 'other', resource = 'other'] = route.split('/');
   if (family === 'scim') return resource.toLowerCase();
-  return NAMES[name] ?? name;
+  return RESOURCE_NAMES[name] ?? name;
 }
 
 /** Number of slots in the window of a FailureShare. */

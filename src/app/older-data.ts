@@ -24,6 +24,7 @@ export async function watchForOlderData(parts: Parts, states: readonly DesiredSt
     const check = async (): Promise<void> => {
       try {
         const { loss, until } = await olderData.check();
+        // `whole`: nothing is lost.
         if (loss === 'whole') return;
         logger.error({ connection, until, loss }, 'Redis came back without changes up to this time');
         if (loss === 'empty') await fleet.noteEmptied(until);

@@ -22,6 +22,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
   const store = createHistoryStore(parts, config.redis);
   const takeCounts = countsSince(tallies);
 
+  /** Stores the counts; the chosen process also stores the levels, except at the stop, when there is no signal. */
   async function note(signal?: AbortSignal): Promise<void> {
     const isChosen = await store.note(takeCounts());
     if (!isChosen || !signal || signal.aborted) return;

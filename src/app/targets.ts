@@ -30,7 +30,7 @@ export const schemasOfTarget = ({ connections }: Config, target: string): Custom
 
 /**
  * Returns the targets by name. Their platform clients connect at the first call.
- * @param callerOf returns the print of address and keys, if the service calls the target with others (budget.ts)
+ * @param callerOf for a command: returns the print of its address and keys if the running service calls the target with others
  */
 export function buildTargets(
   parts: Parts,
@@ -44,6 +44,7 @@ export function buildTargets(
     const caller = callerOf(settings);
     // `keys`: the settings have the API keys. The breaker reads them at each use, and so tells a refused key from a later one.
     const access = { prefix, target: name, keys: settings };
+    // Commands tell the state of the service's breaker; the failures of this process count at `breaker`.
     const serviceBreaker = createBreaker(parts, access);
     const breaker = caller === undefined ? serviceBreaker : createBreaker(parts, { ...access, caller });
     const hooks = parts.instruments?.target(name);
