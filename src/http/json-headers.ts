@@ -1,4 +1,4 @@
-// Sends JSON.
+// Sends JSON answers with security headers.
 import type { ServerResponse } from 'node:http';
 
 /** Security headers of JSON answers: a browser does not show such an answer as a page, and does not run it as a script. */

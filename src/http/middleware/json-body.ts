@@ -120,6 +120,7 @@ function readBytes(
     bodies.give(countedBytes);
     countedBytes = 0;
   };
+  /** Ends the reading once, with an error or with all bytes. */
   const end = (error?: ScimError): void => {
     if (isOver) return;
     isOver = true;
@@ -140,6 +141,7 @@ function readBytes(
   const readOn = (): void => {
     if (!isOver) source.resume();
   };
+  /** Keeps a chunk, or ends the reading when the chunk exceeds a limit. */
   const onData = (chunk: Buffer): void => {
     const size = bodyBytes + chunk.length;
     if (size > limit) end(tooLarge(limit));

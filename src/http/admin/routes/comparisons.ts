@@ -193,10 +193,12 @@ async function carryOut(
   const reviewed: (Pick<Pair, 'scheduled'> & { review: PlanReview })[] = [];
   for (const { plan: saved, scheduled } of pairs) {
     const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
-    if (review) reviewed.push({ scheduled, review });
-    stale.push(
-      ...(review?.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`) ?? [MAPPING_RULES]),
-    );
+    if (!review) {
+      stale.push(MAPPING_RULES);
+      continue;
+    }
+    reviewed.push({ scheduled, review });
+    stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
   }
   if (stale.length > 0) {
     const reason = stale.includes(MAPPING_RULES)
@@ -240,11 +242,19 @@ interface ReportOfScope {
 const scopeText = ({ scope: { connection, target } }: ScheduledScope): string =>
   `${connection} → ${target.name}`;
 
-/** Returns the worst outcome. With several runs, the message names the scope and outcome of each. */
+/** Returns the worst outcome, with the message and the reports of the runs. */
 function toFinished(all: readonly ReportOfScope[]): Finished {
   const outcome =
     WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';
   const reports = all.map(({ report }) => report);
+  return { outcome, message: messageOf(all), result: [JSON.stringify(reports)] };
+}
+
+/** Returns the message of one run; of several runs the scope, outcome and message of each; undefined: no run has a message. */
+function messageOf(all: readonly ReportOfScope[]): string | undefined {
+  const [first, ...others] = all;
+  if (others.length === 0) return first?.report.message;
+  if (all.every(({ report }) => report.message === undefined)) return undefined;
   const texts = all.map(({ scope, report }) =>
     [
       scope,
@@ -252,9 +262,7 @@ function toFinished(all: readonly ReportOfScope[]): Finished {
       ...(report.message === undefined ? [] : [report.message.replace(/\.$/, '')]),
     ].join(': '),
   );
-  const hasMessage = reports.some(({ message }) => message !== undefined);
-  const message = reports.length === 1 ? reports[0]?.message : hasMessage ? texts.join('. ') : undefined;
-  return { outcome, message, result: [JSON.stringify(reports)] };
+  return texts.join('. ');
 }
 
 /** Loads the stored result of a plan. @throws Problem 404 when there is none, 413 when it is too large */

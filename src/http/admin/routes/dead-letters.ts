@@ -87,10 +87,10 @@ function decisionRoute(
         schema: refTo('Selection'),
       },
       refuses: orderRefuses,
-      handle: async ({ refs, connection, target }, by) => {
+      handle: async ({ refs, connection, target }, actor) => {
         requireConnectionAndTarget(context, { connection, target });
         const selection = { ...(refs ? { refs } : { all: true as const }), connection, target };
-        const reached = await run(context.states, selection, by);
+        const reached = await run(context.states, selection, actor);
         if (reached.length === 0 && refs)
           throw new Problem(404, 'None of these is a dead letter: see /admin/v1/dead-letters.');
         return json({ count: reached.length, resources: [...new Set(reached.map(({ ref }) => ref))] });

@@ -27,5 +27,5 @@ const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string)
       description: 'Number of events that were sent again or dropped.',
       schema: object({ count: integerField }),
     },
-    handle: async (_order, by) => json({ count: await resolveRefusedEvents(context.states, name, by) }),
+    handle: async (_order, actor) => json({ count: await resolveRefusedEvents(context.states, name, actor) }),
   });

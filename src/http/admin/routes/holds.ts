@@ -29,9 +29,9 @@ const holdRoute = (
     fields,
     answers,
     refuses,
-    handle: async ({ target }, by) => {
+    handle: async ({ target }, actor) => {
       requireTarget(context, target);
-      return json(await run(context.states, target, by));
+      return json(await run(context.states, target, actor));
     },
   });
 
@@ -49,9 +49,9 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     fields,
     answers: { description: 'Number of marked resources.', schema: object({ count: integerField }) },
     refuses,
-    handle: async ({ target }, by) => {
+    handle: async ({ target }, actor) => {
       requireTarget(context, target);
-      return json({ count: await resync(context.states, target, by) });
+      return json({ count: await resync(context.states, target, actor) });
     },
   }),
 ];

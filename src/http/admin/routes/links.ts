@@ -94,10 +94,10 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'The outcome of each row, in the order of the rows.',
       schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
-    handle: async ({ rows, dryRun = false }, by, { signal }) => {
+    handle: async ({ rows, dryRun = false }, actor, { signal }) => {
       const scopes = context.scopes.map(({ scope }) => scope);
       const outcomes: Imported[] = [];
-      for await (const { outcome } of importLinks(scopes, rows, { ...by, dryRun, signal }))
+      for await (const { outcome } of importLinks(scopes, rows, { ...actor, dryRun, signal }))
         outcomes.push(outcome);
       return json({ dryRun, outcomes });
     },
@@ -135,14 +135,14 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       404: 'No person and no group has this name, or there is no such target.',
       409: 'The name means more than one, or access is still to be taken away at the platform.',
     },
-    handle: async ({ resource: text, target, leaveAccount }, by) => {
+    handle: async ({ resource: text, target, leaveAccount }, actor) => {
       requireTarget(context, target);
       const found = await findForOrder(toSearched(context.states), text);
       if (found.length === 0) throw new Problem(404, UNKNOWN_NAME);
       // Several connections may have pushed a resource under one ref: a ref in the call means the links of all of them.
       if (new Set(found.map(({ ref }) => ref)).size > 1) throw severalProblem(found);
       const forgotten = found.map(({ connection, ref }) =>
-        forgetLinks(context.states, { connection, ref, target, leaveAccount }, by),
+        forgetLinks(context.states, { connection, ref, target, leaveAccount }, actor),
       );
       try {
         return json((await Promise.all(forgotten)).flat());
@@ -171,11 +171,11 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       }),
     },
     refuses: { 404: 'The settings have this target, or no open account is linked there.' },
-    handle: async (feed, by) => {
+    handle: async (feed, actor) => {
       const { knownTargets, fed: targetsInSettings, states } = context;
       const found = await findRemoved(knownTargets, targetsInSettings, feed);
       if (!found) throw new Problem(404, notRemovedText(feed));
-      await keepRemoved(states, knownTargets, found, by);
+      await keepRemoved(states, knownTargets, found, actor);
       const { connection, target, accounts, groups } = found;
       return json({ connection, target, accounts, groups });
     },

@@ -15,11 +15,11 @@ export const noticeRoutes = ({ notices }: AdminContext): AdminRoute[] => [
       schema: arrayOf(refTo('NoticeTestResult')),
     },
     refuses: { 404: 'There is no such channel.' },
-    handle: async ({ channel }, by, { signal }) => {
+    handle: async ({ channel }, actor, { signal }) => {
       if (channel !== undefined && !notices.channels.includes(channel))
         throw new Problem(404, `There is no channel ${channel}. The settings have: ${namesOf(notices)}.`);
       const names = channel === undefined ? notices.channels : [channel];
-      return json(await notices.test(names, by, signal));
+      return json(await notices.test(names, actor, signal));
     },
   }),
 ];

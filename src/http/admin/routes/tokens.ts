@@ -59,7 +59,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
       schema: refTo('NewToken'),
     },
     refuses: { 404: 'There is no such connection.', 409: 'The name is taken, or there are too many.' },
-    handle: async (order, by) => json(await create(context, order, by), 201),
+    handle: async (order, orderedBy) => json(await create(context, order, orderedBy), 201),
   }),
   deleteRoute<OperatorFields>('/tokens/{connection}/{name}', 'revokeToken', {
     command: 'token revoke --json',
@@ -74,8 +74,8 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async (call) => {
       const { connection = '', name = '' } = call.params;
       // A DELETE has no body, so the operator's fields are in its query.
-      const by = actor(call.query, call);
-      const outcome = await revokeToken(tokensIn(context, connection), name, by);
+      const orderedBy = actor(call.query, call);
+      const outcome = await revokeToken(tokensIn(context, connection), name, orderedBy);
       if (outcome === 'in settings')
         throw new Problem(409, `${name} is a token in the settings of ${connection}: remove it there.`);
       if (outcome === 'unknown')
@@ -92,12 +92,12 @@ function tokensIn(context: AdminContext, connection: string): ConnectionTokens {
   return { settings: context.tokensOf(connection), stored: tokens, acts };
 }
 
-async function create(context: AdminContext, { connection, name, expires }: Order, by: Actor) {
+async function create(context: AdminContext, { connection, name, expires }: Order, orderedBy: Actor) {
   const { clock, logger } = context;
   const outcome = await issueToken({ clock, randomBytes }, tokensIn(context, connection), {
     name,
     expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()),
-    ...by,
+    ...orderedBy,
   });
   if (outcome.kind !== 'issued') throw new Problem(409, notIssuedText(outcome.kind, connection, name));
   logger.warn({ connection, tokenName: name }, 'token created by the admin API');

@@ -100,8 +100,12 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
       : byProxy(request);
 
   return async (request) => {
-    const caller = await byPerson(request);
-    if (request.headers.authorization !== undefined && checkAdmin && caller?.via !== 'proxy') {
+    const person = await byPerson(request);
+    if (person) {
+      refuseOtherPages(request);
+      return person;
+    }
+    if (request.headers.authorization !== undefined && checkAdmin) {
       checkAdmin(request);
       return {
         name: null,
@@ -111,10 +115,6 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
         via: 'token',
         isStillValid: () => Promise.resolve(isRightToken(checkAdmin, request)),
       };
-    }
-    if (caller) {
-      refuseOtherPages(request);
-      return caller;
     }
     // Without a sign-in the admin token is the only way in, so its check tells how to send it.
     if (!signIn && checkAdmin) checkAdmin(request);

@@ -68,7 +68,7 @@ export function createProvider(deps: { clock: Clock }, settings: ProviderSetting
       return known.config;
     // Checks the signature of the ID token too, although the token comes by TLS from the provider itself.
     const execute = [openid.enableNonRepudiationChecks];
-    // The settings allow http:// for loopback addresses only (sign-in-checks.ts).
+    // The settings allow http:// for loopback addresses only (address-checks.ts).
     if (allowLoopbackHttp) execute.push(openid.allowInsecureRequests);
     const config = await openid.discovery(
       new URL(issuer),
