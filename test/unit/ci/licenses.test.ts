@@ -23,7 +23,7 @@ const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'u
 const entries = Object.entries(packages).filter(([path]) => path !== '');
 const isHashed = ([, { integrity = '' }]: [string, LockEntry]): boolean => integrity.startsWith('sha512-');
 
-test('every package of the lock file has a SHA-512 hash, also packages for other platforms', () => {
+test('every package of the lock file has a SHA-512 hash, including packages for other platforms', () => {
   expect(entries.length).toBeGreaterThan(300);
   expect(entries.filter((entry) => !isHashed(entry)).map(([path]) => path)).toEqual([]);
 });

@@ -33,6 +33,6 @@ test.each([
   ['a pronoun inside of a sentence', '// Tells the caller\n// what is left, and who asked.'],
   ['a value', "call('what is left');"],
   ['a tag', '/** Reads. @returns what is left */'],
-])('the lint rule accepts %s', (_what, code) => {
+])('the lint rule about first words accepts %s', (_what, code) => {
   expect(faultsOf(code)).toEqual([]);
 });

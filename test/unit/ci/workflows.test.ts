@@ -95,7 +95,7 @@ describe.each(names)('the pipeline %s', (name) => {
     expect(workflow.concurrency.group).toEqual(expect.any(String));
   });
 
-  test('expressions of a workflow name known contexts, and no command contains one', () => {
+  test('the expressions of a workflow name known contexts, and no shell command contains an expression', () => {
     const { jobs, ...head } = workflow;
     const faults = [
       ...expressionsIn(head).flatMap((each) => unknownReferences(each, workflow)),
@@ -177,7 +177,7 @@ describe('the dry run of a pipeline', () => {
   };
 
   test.each(scripts.filter((script) => script.endsWith('.sh')))(
-    'the dry run of the pipeline script %s ends with 0 and prints its commands',
+    'a dry run of the pipeline script %s exits 0 and prints the commands that it would run',
     (script) => {
       const digests = { IMAGE_DIGEST: 'sha256:aa', CHART_DIGEST: 'sha256:bb' };
       const { status, text, errors } = dryRun(script, digests);
@@ -186,7 +186,7 @@ describe('the dry run of a pipeline', () => {
     },
   );
 
-  test('the image is built for both architectures with SBOM and provenance, and its digest is signed', () => {
+  test('a dry run builds the image for both architectures with SBOM and provenance, and signs its digest', () => {
     const { text, written } = dryRun('.ci/image/publish.sh');
     const build = text.split('\n').find((line) => line.startsWith('+ docker buildx build'));
     for (const words of [
@@ -205,7 +205,7 @@ describe('the dry run of a pipeline', () => {
     { tags: ['v1.0.9-rc.1', 'v0.9.9'], image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' },
     { tags: ['v2.0.0'], image: [':1.0 ', ':1 '], npm: 'patch-1.0', mark: '--latest=false ' },
   ])(
-    'release 1.0.0 beside the tags $tags takes the image tags :1.0 and :1, the npm tag latest and the latest mark only where no newer version has them',
+    'release 1.0.0 beside the tags $tags moves the image tags :1.0 and :1, the npm tag latest and the latest mark only if no newer version has them',
     (given) => {
       const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-tags-'));
       const git = (...args: string[]) => {
@@ -243,7 +243,7 @@ describe('the dry run of a pipeline', () => {
   });
 });
 
-test('dependency updates keep the major version of packages, and set the digest of the base image', async () => {
+test('dependency updates keep the major version of each package, and update the digest of the base image', async () => {
   const load = (file: string): Promise<any> => import(join(ROOT, '.ci/updates', file));
   const { updated } = await load('packages.mjs');
   const manifest = {

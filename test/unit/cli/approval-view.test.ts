@@ -18,7 +18,7 @@ test.each([
   expect(left(ms)).toBe(words);
 });
 
-test('the text about unwritten changes of an approval shows its remaining time', () => {
+test('the text about unwritten changes of an approval contains the time until the approval ends', () => {
   const approval = { expiresAt: END, leftMs: 72 * HOUR_MS, unwritten: 1, total: 2 } as Parameters<
     typeof unwrittenText
   >[0];

@@ -76,7 +76,7 @@ test('every message in src/ names a command of the CLI with `scim-bridge` before
   expect(others).toEqual([]);
 });
 
-describe('the name of the command', () => {
+describe('the program name in messages', () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-name-'));
   const program = join(folder, 'app/dist/main.js');
   beforeAll(() => {
@@ -92,21 +92,18 @@ describe('the name of the command', () => {
     ['an image: PATH leads to this program', 'bin', 'app', 'scim-bridge'],
     ['a checkout: the file as seen from the working folder', 'empty', 'app', 'node dist/main.js'],
     ['a checkout, called from elsewhere: the whole path', 'empty', 'bin', `node ${program}`],
-  ])(
-    'messages name the program as it is started here, and leave other uses of the word scim-bridge unchanged: %s',
-    (_name, path, cwd, expected) => {
-      const place = { program, path: join(folder, path), cwd: join(folder, cwd) };
-      expect(commandNameOf(place)).toBe(expected);
-      expect(withCommandName('see scim-bridge approvals list; scim-bridge --help', place)).toBe(
-        `see ${expected} approvals list; ${expected} --help`,
-      );
-      expect(withCommandName('a newer scim-bridge wrote a scim-bridge backup-set', place)).toBe(
-        'a newer scim-bridge wrote a scim-bridge backup-set',
-      );
-    },
-  );
+  ])('messages name the program as it was started (%s)', (_name, path, cwd, expected) => {
+    const place = { program, path: join(folder, path), cwd: join(folder, cwd) };
+    expect(commandNameOf(place)).toBe(expected);
+    expect(withCommandName('see scim-bridge approvals list; scim-bridge --help', place)).toBe(
+      `see ${expected} approvals list; ${expected} --help`,
+    );
+    expect(withCommandName('a newer scim-bridge wrote a scim-bridge backup-set', place)).toBe(
+      'a newer scim-bridge wrote a scim-bridge backup-set',
+    );
+  });
 
-  test('started through a symbolic link, messages use the name of the link', () => {
+  test('the program is started through a symbolic link → messages use the name of the link', () => {
     const place = { program: join(folder, 'bin/scim-bridge'), path: join(folder, 'bin'), cwd: folder };
     expect(commandNameOf(place)).toBe('scim-bridge');
   });

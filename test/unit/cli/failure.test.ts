@@ -23,7 +23,7 @@ test("a command shows a refusal of the platform with the platform's text, contro
   expect(text).not.toContain('\u001b');
 });
 
-test('a command does not print the text of a web page that the platform answered with', () => {
+test('the platform answers a command with a web page → the command does not print the text of this page', () => {
   const absent = new EndpointAbsent(404, call, '<!DOCTYPE html><pre>Cannot GET</pre>');
   expect(written(absent)).not.toContain('<');
 });

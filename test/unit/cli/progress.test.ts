@@ -13,7 +13,7 @@ afterEach(() => jest.restoreAllMocks());
 
 const members = (done: number) => ({ phase: 'members', done, total: 3 });
 
-test('work ends soon after a progress line was printed → one more line shows the last state', () => {
+test('work ends soon after a progress line → one more line shows the final state', () => {
   const progress = createProgressLine('default → main');
   now += 4000;
   progress.show(members(1));
@@ -26,7 +26,7 @@ test('work ends soon after a progress line was printed → one more line shows t
   expect(lines).toEqual(['default → main: members 1 of 3', 'default → main: members 3 of 3']);
 });
 
-test('work ends before its first progress line, or in the state that the last line shows → no further line is printed', () => {
+test('work ends before its first progress line, or in the state last printed → no further line is printed', () => {
   const short = createProgressLine('short');
   short.show(members(3));
   short.end();

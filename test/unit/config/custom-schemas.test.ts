@@ -66,7 +66,7 @@ test('a custom attribute with a name only gets the defaults of RFC 7643 §2.2', 
   ]);
 });
 
-describe('a schema that the bridge cannot honour is refused', () => {
+describe('custom schemas that the bridge cannot support', () => {
   const attribute = (more: object): unknown[] => [schema({ name: 'a', ...more })];
   const part = (more: object): unknown[] =>
     attribute({ type: 'complex', subAttributes: [{ name: 'p', ...more }] });
@@ -98,14 +98,14 @@ describe('a schema that the bridge cannot honour is refused', () => {
     });
   });
 
-  test('a name of a custom attribute or sub-attribute that differs from another only in case is refused', () => {
+  test('two attributes or sub-attributes of a custom schema whose names differ only in case are refused', () => {
     const twice = [{ name: 'a' }, { name: 'A' }];
     expect(faults([schema(...twice)]).map(({ path }) => path)).toEqual([`${AT}/attributes/1/name`]);
     const parts = faults([schema({ name: 'c', type: 'complex', subAttributes: twice })]);
     expect(parts.map(({ path }) => path)).toEqual([`${AT}/attributes/0/subAttributes/1/name`]);
   });
 
-  test('the URN of a custom schema that is declared twice in a connection, or differently in two connections, is a fault', () => {
+  test('a custom schema URN that is declared twice in a connection, or differently in two connections, is a fault', () => {
     expect(faults([schema({ name: 'a' }), schema({ name: 'a' })])).toEqual([
       { path: '/connections/default/schemas/1/id', message: expect.stringContaining('twice') },
     ]);
@@ -121,7 +121,7 @@ describe('mappings that read custom attributes', () => {
   const from = `${URN}:costCode`;
   const hr = { hr: { schemas: [schema({ name: 'costCode' })], targets: ['second'] } };
 
-  test('a mapping may read a custom attribute of a connection that pushes to the same target; a custom attribute of another connection is a fault', () => {
+  test('a mapping may read a custom attribute only of a connection that pushes to the same target', () => {
     expect(() => loadText(file([schema({ name: 'costCode' })], { from }), {}, configChecks)).not.toThrow();
     expect(faults([], { from, others: hr })).toEqual([
       {

@@ -11,7 +11,7 @@ test.each([...FAULTS, ...NOTICE_FAULTS])(
   },
 );
 
-test('two connections may not share a secret', () => {
+test('settings in which two connections share a secret are refused', () => {
   const tokens = `tokens: [{ name: a, secret: ${SECRET} }]`;
   const text = `connections: { a: { ${tokens} }, b: { ${tokens} } }\ntargets: { main: { url: 'https://a.example', token: ${KEY} } }`;
   expect(faultsOf(text)).toEqual([
@@ -66,7 +66,7 @@ describe('YAML that does not parse', () => {
   );
 });
 
-describe('checks passed in by other layers', () => {
+describe('checks of settings by other layers', () => {
   const checks = {
     expression: (text: string) => (text === 'bad' ? 'no JSONata' : undefined),
     scopeFilter: (text: string) => (text === 'bad' ? 'no filter' : undefined),
@@ -75,7 +75,7 @@ describe('checks passed in by other layers', () => {
   const more = `users: { scope: bad }
 attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad }, c: { type: string, from: ok } }`;
 
-  test('faults that the checks of other layers find in the settings are reported with their paths', () => {
+  test('faults that a check of another layer finds in the settings are reported with their paths', () => {
     expect(faultsOf(fileWith(more), {}, checks)).toEqual([
       { path: '/targets/main/users/scope', message: 'no filter' },
       { path: '/targets/main/attributes/a/from', message: 'no path' },
@@ -83,7 +83,7 @@ attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad
     ]);
   });
 
-  test('an expression in the settings is accepted unchecked when no layer adds a check', () => {
+  test('an expression in the settings is accepted unchecked if no other layer adds a check', () => {
     expect(loadText(fileWith(more)).targets.main?.attributes.b).toEqual({
       type: 'string',
       expression: 'bad',

@@ -6,7 +6,7 @@ import { ENV, errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } f
 describe('settings from the environment only', () => {
   const load = (env: NodeJS.ProcessEnv) => loadConfig({ env, cwd: folderWith() });
 
-  test('three environment variables are enough, and all other settings have defaults', () => {
+  test('three environment variables are enough to start, and all other settings have defaults', () => {
     expect(load(ENV)).toEqual({
       server: {
         port: 8080,
@@ -96,7 +96,7 @@ describe('settings from the environment only', () => {
     });
   });
 
-  test('optional environment variables become settings', () => {
+  test('each optional environment variable sets its setting', () => {
     const config = load({
       ...ENV,
       PLATFORM_URL: 'http://127.0.0.1:4000/',
@@ -119,7 +119,7 @@ describe('settings from the environment only', () => {
     expect(config.targets.main).toMatchObject({ url: 'http://127.0.0.1:4000', allowLoopbackHttp: true });
   });
 
-  test('all missing environment variables are reported together', () => {
+  test('several missing environment variables are reported together', () => {
     const { faults } = errorOf(() => load({ SCIM_TOKEN: '' }));
     expect(faults.map((fault) => fault.path).sort()).toEqual([
       '/connections/default/tokens/0/secret',
@@ -149,7 +149,7 @@ describe('settings from the environment only', () => {
   });
 });
 
-describe('which file is read', () => {
+describe('which settings file is read', () => {
   const port = (value: number) => fileWith('', `server: { port: ${value} }`);
   const cwd = folderWith({ 'a.yaml': port(1), 'b.yaml': port(2), 'config/bridge.yaml': port(3) });
 
@@ -181,7 +181,7 @@ describe('which file is read', () => {
   });
 });
 
-describe('file and environment together', () => {
+describe('settings file and environment together', () => {
   test('the environment overrides the file, and the file overrides the defaults', () => {
     const text = fileWith('timeoutMs: 2000', 'server: { port: 9000 }\nlogging: { level: warn }');
     const config = loadText(text, { PORT: '9001', PLATFORM_URL: 'https://other.example' });
@@ -191,7 +191,7 @@ describe('file and environment together', () => {
     expect(config.server.host).toBe('0.0.0.0');
   });
 
-  test('SCIM_TOKEN replaces the token named primary and keeps the others', () => {
+  test('SCIM_TOKEN replaces the token named primary and keeps all other tokens', () => {
     const other = 'another-secret-0123456789';
     const text = `connections: { default: { tokens: [{ name: old, secret: ${other} }, { name: primary, secret: ${KEY} }] } }`;
     const config = loadText(text, ENV);
@@ -225,7 +225,7 @@ targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
     expect(config.targets.prod?.url).toBe('https://prod.example');
   });
 
-  test('a missing variable in a settings value is accepted if the environment overrides the value, and else a fault', () => {
+  test('a missing variable in a settings value is a fault unless the environment overrides this value', () => {
     const text = fileWith().replace(KEY, '${NOT_SET}');
     expect(loadText(text, { PLATFORM_TOKEN: KEY }).targets.main?.token).toBe(KEY);
     expect(faultsOf(text)).toHaveLength(1);
@@ -244,7 +244,7 @@ targets:
   });
 });
 
-test('a section of the settings file with some of its keys keeps the defaults of the others', () => {
+test("a settings file that sets some keys of a section keeps the defaults of the section's other keys", () => {
   const config = loadText(fileWith('guard: { window: 12h, delete: { count: 1 } }', ''));
   expect(config.targets.main?.guard).toMatchObject({
     windowMs: 43_200_000,

@@ -94,7 +94,7 @@ test('the example file is valid and contains every key of the schema', () => {
   expect(unnamed).toEqual([]);
 });
 
-test('every key has a description and, unless it is required, a default', () => {
+test('every key of the schema has a description and, unless it is required, a default', () => {
   const bare = keysOf(settingsSchema).filter(
     ({ node, required }) => !node.description || (required ? 'default' in node : !('default' in node)),
   );

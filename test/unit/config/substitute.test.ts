@@ -16,11 +16,14 @@ const CASES: [what: string, text: string, result: string][] = [
   ['a file beside the settings', '${file:key}', KEY],
 ];
 
-test.each(CASES)('references in a settings text are replaced: %s', (_what, text, result) => {
-  const env = { A: 'alpha', B: 'beta', EMPTY: '', NESTED: '${A}' };
-  const { document, faults } = substitute({ list: [{ text }] }, env, files);
-  expect({ document, faults }).toEqual({ document: { list: [{ text: result }] }, faults: [] });
-});
+test.each(CASES)(
+  'variable and file references in a settings text are replaced: %s',
+  (_what, text, result) => {
+    const env = { A: 'alpha', B: 'beta', EMPTY: '', NESTED: '${A}' };
+    const { document, faults } = substitute({ list: [{ text }] }, env, files);
+    expect({ document, faults }).toEqual({ document: { list: [{ text: result }] }, faults: [] });
+  },
+);
 
 test('two missing variables in one value of the settings are one fault with both names', () => {
   expect(substitute({ a: { b: '${X}${Y}' } }, {}, files).faults).toEqual([
@@ -28,7 +31,7 @@ test('two missing variables in one value of the settings are one fault with both
   ]);
 });
 
-test('a reference to a variable that is named like a member of Object.prototype is a missing variable', () => {
+test('a reference to a variable named like a member of Object.prototype counts as a missing variable', () => {
   expect(substitute({ a: '${constructor}' }, {}, files).faults).toHaveLength(1);
 });
 
@@ -37,7 +40,7 @@ test('inside YAML braces and brackets a reference to a variable is replaced, and
   expect(loadText(text, { TOKEN: SECRET }).connections.default?.tokens[0]?.secret).toBe(SECRET);
 });
 
-test('a reference as whole value becomes a number or boolean where the setting has this type; a numeric secret stays text', () => {
+test('a reference as whole value becomes a number or boolean if the setting has this type, and a numeric secret stays text', () => {
   const text = fileWith('allowLoopbackHttp: ${YES}\nscimToken: ${DIGITS}', 'server: { port: "${P}" }');
   const config = loadText(text, { YES: 'true', P: '9000', DIGITS: '1234567890123456' });
   expect(config.server.port).toBe(9000);

@@ -27,7 +27,7 @@ test.each([
   ['https://ACME.example.com:443/', true],
   ['https://acme.example.com/second', false],
   ['https://second.example.com', false],
-])('a second target with the url %s gives a warning at its url: %s', (url, isWarned) => {
+])('whether a second target with the url %s gives a warning at its url: %s', (url, isWarned) => {
   const warned = configWarnings(loadText(fileWith('', `  second: { url: '${url}', token: ${KEY}-2 }`)));
   const message = 'several targets have the same address: main, second';
   expect(warned).toMatchObject(isWarned ? [{ path: '/targets/second/url', message }] : []);

@@ -1,7 +1,7 @@
 // Tests that a process refuses data of another version and says what to do.
 import { dataVersionFault } from '../../../src/directory/fleet/data-version.ts';
 
-test('stored data of the same version is accepted', () => {
+test('stored data of the present version is accepted', () => {
   expect(dataVersionFault('2', 2)).toBeUndefined();
 });
 

@@ -38,7 +38,7 @@ describe('the stored form of records and links', () => {
     expect(PRIORITIES).toEqual(['deactivation', 'edit', 'new', 'reconcile']);
   });
 
-  it('an empty text is parsed as a link without fields, and another text as the link that it contains', () => {
+  it('an empty text is parsed as a link without fields, and any other text as the link that it contains', () => {
     expect([parseLink(''), parseLink('{"id":"7"}')]).toEqual([{}, { id: '7' }]);
   });
 });
@@ -82,7 +82,7 @@ describe('the stored text of a link', () => {
     expect(parseLink(toLinkText(link))).toEqual(link);
   });
 
-  it('the text of a link begins with the platform id, also if the id was set later', () => {
+  it('the text of a link begins with the platform id, even if the id was set last', () => {
     const { id, ...rest } = ada;
     expect(toLinkText({ ...rest, ...(id === undefined ? {} : { id }) })).toMatch(/^{"id":"scim-1",/);
   });

@@ -48,7 +48,7 @@ const partOf = new Map(
   ),
 );
 
-test.each(luaFiles)('the NEEDS lines of %s name exactly what the file uses of each part', (file) => {
+test.each(luaFiles)('the NEEDS lines of %s name exactly the shared functions that the file uses', (file) => {
   const text = readFileSync(join(DIRECTORY, file), 'utf8');
   const code = bare(text);
   const own = new Set([
@@ -69,7 +69,7 @@ test.each(luaFiles)('the NEEDS lines of %s name exactly what the file uses of ea
 });
 
 test.each(texts)(
-  'the head of the Lua script %s includes each shared function once, and no NEEDS line remains',
+  'the Lua script %s includes each shared function once, and no NEEDS line remains',
   (_name, lua) => {
     const [head = ''] = lua.split('\nlocal function run()\n');
     const functions = head.split('\n').filter((line) => line.startsWith('local function '));
@@ -78,7 +78,7 @@ test.each(texts)(
   },
 );
 
-test('a Lua script that needs none of the optional functions, such as known_equal, does not include `heal`', () => {
+test('a Lua script that uses none of the optional functions does not include the function `heal`', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
 });
 

@@ -12,7 +12,7 @@ const SPAN = { stepMs: 1000, slots: 4 };
 const ring = (...texts: string[]) =>
   new Map(texts.map((text) => [String(Number(text.split(',')[0]) % 4), text]));
 
-test('in each range of the history the last slot is the one that contains the present time', () => {
+test('the last slot of each history range contains the present time', () => {
   expect(startOf(SPAN, 10_999)).toBe(7000);
   for (const span of Object.values(HISTORY_RANGES)) {
     const now = 1_800_000_123_456;
@@ -22,7 +22,7 @@ test('in each range of the history the last slot is the one that contains the pr
   }
 });
 
-test('history values are read in the order of time, and slots without a stored value are null', () => {
+test('history values are read in the order of time, with null for slots without a stored value', () => {
   const places = ring('10,5,1', '8,3,', '7,2,2');
   expect(decodeRing('connection', places, SPAN, 10_500)).toEqual({
     pushes: [2, 3, null, 5],
@@ -30,7 +30,7 @@ test('history values are read in the order of time, and slots without a stored v
   });
 });
 
-test('a history slot whose stored number belongs to an earlier or later round of the ring is read as null', () => {
+test('a history slot that was stored for an earlier or later round of the ring is read as null', () => {
   expect(decodeRing('connection', ring('6,9,9', '11,9,9'), SPAN, 10_500).pushes).toEqual([
     null,
     null,
@@ -39,14 +39,14 @@ test('a history slot whose stored number belongs to an earlier or later round of
   ]);
 });
 
-test('a history slot stored with fewer columns is read, and its missing columns are null', () => {
+test('a history slot that was stored with fewer columns is read with null for the missing columns', () => {
   expect(decodeRing('target', ring('10,4'), SPAN, 10_500)).toMatchObject({
     calls: [null, null, null, 4],
     drift: [null, null, null, null],
   });
 });
 
-test('history values are stored by column as whole numbers, and absent values as empty text', () => {
+test('history values are stored by column as whole numbers, and missing values as empty text', () => {
   expect(encodeValues('target', { calls: 3, lagMs: 12.6, held: 0, drift: -1 })).toBe('3,,,13,,,,,0,,,0,');
   expect(Object.keys(HISTORY_COLUMNS.target)).toHaveLength(13);
 });

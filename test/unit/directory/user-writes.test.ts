@@ -27,7 +27,7 @@ test.each([
   ],
   ['two users have one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
 ])(
-  'the Redis script of a user batch fails midway → users already stored or refused keep their result, and the calls for the others reject: %s',
+  'a batch of new users fails midway → users already stored or refused keep their result, and the other calls reject: %s',
   async (_, answer, newcomers, expected) => {
     const store = storeOver(answer);
     // `lost`: the call rejects, because Redis is unavailable.

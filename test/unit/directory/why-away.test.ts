@@ -26,20 +26,20 @@ test.each([
   ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel names a primary'],
   ['self-signed certificate', 'the TLS certificate is not accepted'],
   ['something else', 'the connection fails'],
-])('the Redis error "%s" gets its reason', (message, reason) => {
+])('the Redis error "%s" is translated to its reason', (message, reason) => {
   expect(whyAway(failure(message))).toBe(reason);
 });
 
-test('a Redis error with a code and no message gets its reason', () => {
+test('a Redis error with a code and no message is translated to its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
 });
 
-test('an error reply of Redis without a known code says that Redis refuses a command, not that the connection fails', () => {
+test('a Redis error reply without a known code is reported as a refused command, not as a failed connection', () => {
   const reply = Object.assign(failure('WRONGTYPE Operation against a key'), { name: 'ReplyError' });
   expect(storeFailureText(reply)).toContain('(it refuses a command)');
 });
 
-test('for a discarded Redis transaction the failure text gives the reason of the command that failed, such as full memory', () => {
+test('a discarded Redis transaction is reported with the reason of the command that failed, such as full memory', () => {
   const error = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
     previousErrors: [new Error("OOM command not allowed when used memory > 'maxmemory'.")],
   });
@@ -47,7 +47,7 @@ test('for a discarded Redis transaction the failure text gives the reason of the
   expect(storeFailureText(error)).toContain('(its memory is full)');
 });
 
-test('an error of a platform is no failure of Redis', () => {
+test('an error of the platform does not count as a failure of Redis', () => {
   expect(isStoreFailure(failure('GET /api/v1/users/me had no connection (ECONNREFUSED)'))).toBe(false);
 });
 

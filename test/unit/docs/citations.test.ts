@@ -113,7 +113,7 @@ describe('a citation in a loose form', () => {
     'interface 8',
     'pitfall 19',
     'as the agent does (6.2)',
-  ])('the citation %j is reported as not in the exact form', (text) =>
+  ])('the citation %j is reported because its form is not exact', (text) =>
     expect(faultsOf(text, targets)).not.toEqual([]),
   );
 });

@@ -123,7 +123,7 @@ function faultsOf(text: string): string[] {
   return found;
 }
 
-test('each kubectl and helm command names a namespace, and objects and containers of the chart', () => {
+test('each kubectl and helm command in docs names a namespace, and only objects and containers of the chart', () => {
   expect(CALLS.length).toBeGreaterThan(40);
   expect(
     CALLS.flatMap(({ place, text }) => faultsOf(text).map((fault) => `${place}: ${text}: ${fault}`)),

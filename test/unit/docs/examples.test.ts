@@ -92,11 +92,11 @@ const rendered = (name: string): Manifest[] => {
   return objectsOf(text);
 };
 
-withHelm.each(Object.keys(VALUES))('%s: the chart renders the values', (name) => {
+withHelm.each(Object.keys(VALUES))('the chart renders the example values %s', (name) => {
   expect(rendered(name).filter(({ kind }) => kind === 'Deployment')).toHaveLength(1);
 });
 
-withHelm('kind.sh names Services and ports of the chart', () => {
+withHelm('the example script kind.sh uses only Services and ports of the chart', () => {
   const services = rendered('kind').filter(({ kind }) => kind === 'Service');
   const ports = new Map(services.map(({ metadata, spec }) => [metadata.name, spec.ports[0].port]));
   const named = [...read('kind/kind.sh').matchAll(/service\/(\S+) \d+:(\d+)/g)];
@@ -119,6 +119,9 @@ test('the Terraform example names an address and a schema that the bridge has', 
 });
 
 const terraform = findTool('terraform');
-testWith(terraform !== undefined, 'terraform on PATH')('Terraform parses its files', () => {
-  execFileSync(terraform ?? '', ['fmt', '-check', join(examples, 'terraform')], { stdio: 'ignore' });
-});
+testWith(terraform !== undefined, 'Terraform parses the files of the Terraform example')(
+  'Terraform parses its files',
+  () => {
+    execFileSync(terraform ?? '', ['fmt', '-check', join(examples, 'terraform')], { stdio: 'ignore' });
+  },
+);

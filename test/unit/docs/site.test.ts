@@ -33,7 +33,7 @@ const built = build('--output', output);
 const pages = new Map(below(output, '.html').map((page) => [page, readFileSync(join(output, page), 'utf8')]));
 const start = pages.get('index.html') ?? '';
 
-test('the build of the documentation site ends without a fault', () => {
+test('the build of the documentation site succeeds', () => {
   expect(built).toEqual({ status: 0, faults: [] });
 });
 
@@ -71,7 +71,7 @@ test('every link, anchor and image of the site has a target on it', () => {
 });
 
 test.each([...pages])(
-  '%s has a language, one heading of level 1, and no script or foreign resource',
+  'the page %s has a language, one heading of level 1, and no script or foreign resource',
   (_page, html) => {
     expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
     expect(html.match(/<h1[ >]/g)).toHaveLength(1);

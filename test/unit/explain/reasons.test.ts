@@ -40,13 +40,13 @@ const held = (name: string) => ({ name, state: 'applied', condition: 'Held' });
 /** Approval 1 of the connection `default` at the target `main`. */
 const approval = 'default.main.1';
 
-test('explain of a group names held removals of its members with their number: "the removal of 2 members", "2 removals of members"', () => {
+test('explain of a group with two held removals says "the removal of 2 members" and "2 removals of members"', () => {
   const text = reasons({ approval, guard: [removal('1'), removal('2')] });
   expect(text).toContain('The approval default.main.1 holds the removal of 2 members:');
   expect(text).toContain('Held, of what the guard judged: 2 removals of members.');
 });
 
-test('explain of one held group says "its group", and of two held members "its members"', () => {
+test('explain says "its group" for one group with a held change, and "its members" for two such members', () => {
   expect(reasons({ kind: 'User', approval, memberships: [held('sales')] })).toContain(
     'holds changes of its group sales:',
   );
@@ -55,7 +55,7 @@ test('explain of one held group says "its group", and of two held members "its m
   );
 });
 
-test('explain of held changes of two groups with the same name shows the refs of these two', () => {
+test('explain of held changes of two groups with one name adds their refs', () => {
   const memberships = [
     { ...held('sales'), ref: 'Group:1' },
     { ...held('sales'), ref: 'Group:2' },
@@ -66,14 +66,14 @@ test('explain of held changes of two groups with the same name shows the refs of
   );
 });
 
-test('explain of a rejected change names no time of the next sync, although a next sync is planned', () => {
+test('explain of a rejected change does not say when the resource is looked at again', () => {
   const lookAgainAt = '2026-01-01T00:00:00.000Z';
   const exception = { reason: 'Rejected', since: lookAgainAt };
   expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');
   expect(reasons({ lookAgainAt })).toContain(`It is looked at again by itself at ${lookAgainAt}.`);
 });
 
-test('explain of a held deactivation of a user who is active again at the source says that a run ends the wait', () => {
+test('a held deactivation is no longer wanted by the source → explain says that a run ends the wait', () => {
   const guard = [{ kind: 'deactivate', subject: null, state: 'held' }];
   const exception = { reason: 'Held', since: '2026-01-01T00:00:00.000Z' };
   const person = { kind: 'User', ref: 'User:1', guard, exception };

@@ -31,7 +31,7 @@ const ANN = {
 const lines = (facts: object, all = false): string[] =>
   renderExplanations([{ ...ANN, ...facts } as unknown as Explanation], { all })[0] ?? [];
 
-test('repeated events in the timeline of explain are one line with their count and the newest time', () => {
+test('repeated events in the timeline of explain are one line with their number and newest time', () => {
   const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
   const pair = (second: number) => [
     { at: at(second), event: 'accepted', text: `ordered by a reconcile (run-${second})` },
@@ -69,7 +69,7 @@ test('explain of a user with few values and groups prints every long reason in f
   for (const at of reasons.keys()) expect(page.join('\n')).toContain(`so do this ${at}.`);
 });
 
-test('when its text does not fit 36 lines, explain cuts the middle of a long reason, keeps the last words, and names --all and --json', () => {
+test('the text of explain exceeds 36 lines → the middle of a long reason is cut, its end is kept, and --all and --json are named', () => {
   const reason = `Fact ${'and more '.repeat(150)}so do this.`;
   const page = lines({ ...stuckAt('main'), reasons: [reason] });
   expect(page.length).toBeLessThanOrEqual(36);
@@ -109,7 +109,7 @@ const pagesOf = (facts: object[]): string[][] =>
 /** Number of lines with an empty line between two pages. */
 const height = (pages: string[][]): number => pages.flat().length + pages.length - 1;
 
-test('two long explanations fit 50 lines, show the start of every part, and write a repeated cause as "as above"', () => {
+test('explain with two long explanations fits 50 lines, shows the start of each part, and writes a repeated cause as "as above"', () => {
   const stuck = stuckAt('main');
   const both = pagesOf([stuck, { ...stuckAt('other'), ref: 'User:2' }]);
   expect(height(both)).toBeLessThanOrEqual(50);
@@ -141,7 +141,7 @@ test('explain of a person at three targets fits 60 lines and shows the first dif
       expect([part, pages[at]?.join('\n').includes(part)]).toEqual([part, true]);
 });
 
-test('explain at a second target does not repeat the head, record and lists that are equal at the first', () => {
+test('explain at a second target leaves out the head, record and lists that equal those of the first target', () => {
   const values = [{ name: 'title', desired: 'a', applied: 'b', state: 'differs' }];
   const stored = { version: 3, externalId: null, generation: '3' };
   const memberships = [{ ref: 'Group:1', name: 'ops', state: 'applied' }];

@@ -48,7 +48,7 @@ test('explain of a value that cannot be mapped does not say that a reconcile wri
   expect(explained({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
 });
 
-test('explain of 8 values with the same fault shows the fault once, with 5 names and the number of the other ones', () => {
+test('explain of 8 values with one fault shows the fault once, with 5 names and the number of the remaining values', () => {
   const levels = Array.from({ length: 8 }, (_, at) => ({
     ...level,
     name: `attributes.level${at}`,
@@ -61,7 +61,7 @@ test('explain of 8 values with the same fault shows the fault once, with 5 names
   ]);
 });
 
-test('the platform answered an addition with success and did not apply it → explain says since when, and to ask the operator of the platform', () => {
+test('the platform confirmed an addition but did not make it → explain says since when, and to ask the operator of the platform', () => {
   const triedSince = '2026-01-01T00:00:00.000Z';
   const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
   const { verdict, summary } = explained({ memberships: [crew] });
@@ -72,12 +72,12 @@ test('the platform answered an addition with success and did not apply it → ex
   expect(explained({ memberships: [{ name: 'crew', state: 'toAdd' }] }).summary).not.toContain('accepted');
 });
 
-test('a user who is listed in users.protected, without a condition yet, has the verdict leftAlone', () => {
+test('a user in users.protected without a stored condition has the verdict leftAlone', () => {
   const { verdict, summary } = explained({ policy: { policy: 'sync', protected: true } });
   expect([verdict, summary]).toEqual(['leftAlone', 'ann is left alone at main: listed in users.protected.']);
 });
 
-test('3 groups of a person were not compared → explain says "as desired as far as it was compared", with the number of these groups', () => {
+test('3 groups of a person were not compared → explain says "as desired as far as it was compared", with the number 3', () => {
   const platform = { state: 'equal', differences: [], notCompared: 3 };
   const { verdict, summary, reasons } = explained({ platform });
   expect([verdict, summary]).toEqual([

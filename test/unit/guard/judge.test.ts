@@ -25,7 +25,7 @@ describe('allowanceOf()', () => {
     ['a fraction of a percent is allowed as a share', { count: 1000, percent: 0.5 }, 10_000, 50],
     ['an empty tenant has the least share', { count: 50, percent: 10 }, 0, 10],
   ])(
-    'the allowance is the smaller of count and share of the population: %s',
+    'the allowance of the guard is the smaller of count and share of the population: %s',
     (_name, limit, population, expected) => {
       expect(allowanceOf(limit, population)).toBe(expected);
     },
@@ -42,13 +42,13 @@ describe('judge()', () => {
     ['held changes count', 1, count(0, 0, 20), 200, 'held'],
     ['no wanted change, far above the allowance', 0, count(99, 99, 99), 200, 'allowed'],
   ] as const)(
-    'judge() compares wanted and counted changes with the allowance: %s',
+    'judge() allows or holds wanted changes by allowance and counted changes: %s',
     (_name, wanted, counts, population, expected) => {
       expect(judge(wanted, counts, population, limit).kind).toBe(expected);
     },
   );
 
-  it('a verdict of the guard that holds a change names the exceeded limits', () => {
+  it('a verdict of the guard that holds a change names the limits that it exceeds', () => {
     expect(judge(51, count(), 10_000, limit)).toEqual({ kind: 'held', allowance: 50, hit: ['count'] });
     expect(judge(21, count(), 200, limit)).toEqual({ kind: 'held', allowance: 20, hit: ['percent'] });
     expect(judge(60, count(), 200, limit)).toEqual({
@@ -58,7 +58,7 @@ describe('judge()', () => {
     });
   });
 
-  it('judge() allows no more removals in 40 small portions than the guard limit allows in one large portion (2,000 random schedules)', () => {
+  it('judge() allows no more removals in 40 small portions than in one large portion (2,000 random schedules)', () => {
     const random = createRandom(7);
     for (let round = 0; round < 2000; round++) {
       const population = Math.floor(random() * 3000);
@@ -77,7 +77,7 @@ describe('judge()', () => {
     }
   });
 
-  it('removals that judge() holds are also held when one more removal is counted, accepted, held or wanted', () => {
+  it('removals that judge() holds are still held after one more is counted, accepted, held or wanted', () => {
     const random = createRandom(11);
     const some = () => Math.floor(random() * 60);
     for (let round = 0; round < 2000; round++) {
@@ -99,7 +99,7 @@ describe('the judgement of a whole plan', () => {
   const none = { deactivate: count(), delete: count(), removeMembers: count(), clearAttributes: count() };
   const population = { users: 500, groups: 100, memberships: 1000 };
 
-  it('judge() holds changes of a kind above its limit and allows those of other kinds', () => {
+  it('judge() holds changes of a kind above its limit and allows those of all other kinds', () => {
     const verdicts = judgePlan(
       { deactivate: 51, delete: 60, removeMembers: 100, clearAttributes: 0 },
       none,

@@ -32,7 +32,7 @@ const SECTIONS = readFileSync(join(import.meta.dirname, '../../../docs/alerts.md
 const PROMTOOL = findTool('promtool');
 
 describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
-  test('an alert uses only metrics that the bridge or kube-state-metrics exports, in every deployment mode', () => {
+  test('the alert uses only metrics that the bridge or kube-state-metrics exports, in every deployment mode', () => {
     expect(seriesIn(expr).length).toBeGreaterThan(0);
     expect(seriesIn(expr).filter((name) => ![...SERIES, ...CRONJOB_SERIES].includes(name))).toEqual([]);
     // The chart replaces these selectors; an expression without them would read metrics of other installations.
@@ -40,16 +40,16 @@ describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
     expect(expr.match(/kube_[a-z_]+(?!\{cronjob=~"\.\*scim-bridge\.\*-backup"\}|[a-z_])/g)).toBeNull();
   });
 
-  test('an alert has a severity label and a summary', () => {
+  test('the alert has a severity label and a summary', () => {
     expect(['critical', 'warning']).toContain(labels.severity);
     for (const text of [annotations.summary, annotations.description]) expect(text.length).toBeGreaterThan(10);
   });
 
-  test('an alert has a section in docs/alerts.md', () => {
+  test('the alert has a section in docs/alerts.md', () => {
     expect(SECTIONS.match(new RegExp(`^## ${alert}$`, 'gm'))).toHaveLength(1);
   });
 
-  test('at least one tested situation lists the alert as firing', () => {
+  test('the alert fires in at least one tested situation', () => {
     const causes = [...Object.values(SITUATIONS), ...OTHERS].filter(({ fires }) => fires.includes(alert));
     expect(causes.length).toBeGreaterThan(0);
   });
@@ -60,14 +60,14 @@ test('every section of docs/alerts.md has an alert', () => {
   expect(entries.sort()).toEqual([...NAMES].sort());
 });
 
-test('docs/alerts.md lists the critical alerts in the order of the rules', () => {
+test("docs/alerts.md lists the critical alerts in the order of the chart's rules", () => {
   const [, list = ''] = /Critical are (.+)\.$/m.exec(SECTIONS) ?? [];
   const critical = ALERTS.filter(({ labels }) => labels.severity === 'critical').map(({ alert }) => alert);
   const listed = [...list.matchAll(/\[(\w+)\]/g)].map(([, name]) => `ScimBridge${name}`);
   expect(listed).toEqual(critical);
 });
 
-test("the metrics in the chart's alerts are limited to the namespace of the release, and values can leave alerts out and set the runbook address of the others", () => {
+test("the chart's alerts read only metrics of the release's namespace, and values can omit alerts and set the runbook address", () => {
   const rulesOf = (name: string): Alert[] =>
     ofKind(rendered(name), 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
   for (const { expr } of rulesOf('ha')) {
@@ -88,7 +88,7 @@ test("the metrics in the chart's alerts are limited to the namespace of the rele
   expect(stale?.labels.severity).toBe('warning');
 });
 
-test('with backups the chart alerts about missing backups of its own CronJob only', () => {
+test('with backups enabled the chart alerts about missing backups of its own CronJob only', () => {
   const objects = rendered('backup');
   const cronJob = ofKind(objects, 'CronJob').find(({ metadata }) => metadata.name.endsWith('-backup'));
   const rules: Alert[] = ofKind(objects, 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
@@ -127,7 +127,7 @@ function resultOf(tests: object[], every = '5m'): string {
   return status === 0 ? 'as expected' : stdout + stderr;
 }
 
-testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation, and no other does', () => {
+testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation, and no other alert fires there', () => {
   const ten = Object.entries(SITUATIONS).map(([name, situation]) => ({
     name,
     series: seriesOf(situation),
@@ -157,7 +157,7 @@ testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation,
   }
 }, 120_000);
 
-testWith(PROMTOOL !== undefined, 'promtool')('a token expires → its alerts give the time left, and afterwards say that it has expired', () => {
+testWith(PROMTOOL !== undefined, 'promtool')('a token expires → its alerts first give the time left, and then say that it has expired', () => {
   const labels = { namespace: 'n', connection: 'default', token: 'primary' };
   const series = 'bridge_token_expiry_timestamp_seconds{job="j",namespace="n",connection="default",token="primary"}';
   const told = (alert: string, evalTime: string, end: string): object => {

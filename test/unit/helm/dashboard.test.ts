@@ -7,7 +7,7 @@ const panels: any[] = dashboard.panels;
 const shown = panels.filter(({ type }) => type !== 'row');
 const variables: string[] = dashboard.templating.list.map(({ name }: { name: string }) => name);
 
-test.each(shown)('panel $title queries metrics that the bridge exports', ({ targets, description }) => {
+test.each(shown)('the dashboard panel $title queries only metrics that the bridge exports', ({ targets, description }) => {
   expect(targets.length).toBeGreaterThan(0);
   expect(description).toMatch(/\w+.*\.$/);
   for (const { expr } of targets) {

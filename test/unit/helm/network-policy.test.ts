@@ -59,7 +59,7 @@ test('with the admin API enabled network policies let an api connect to the plat
   expect(policiesFor('roles-split').get('api')?.out).toHaveProperty('443');
 });
 
-testWith(HELMS.size > 0, 'helm')('an api whose operators sign in with a provider may connect to it', () => {
+testWith(HELMS.size > 0, 'helm')('network policies let an api connect to a sign-in provider if operators sign in there', () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-values-'));
   const file = join(folder, 'values.json');
   const openid = { issuer: 'https://login.example.com', clientId: 'scim-bridge' };

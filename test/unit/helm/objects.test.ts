@@ -6,7 +6,7 @@ import { OPERATOR_KINDS } from './operator-kinds.ts';
 describe.each(CASES)('the objects of %s', (name) => {
   const objects = rendered(name);
 
-  test('every rendered object is valid by the schema of its kind, also those of Kubernetes operators', () => {
+  test('every rendered object is valid by the schema of its kind, including kinds of Kubernetes operators', () => {
     const faults = objects.map((object: Manifest) => [object.kind, object.metadata.name, schemaFaults(object)]);
     expect(faults.filter(([, , found]) => found.length > 0)).toEqual([]);
   });
@@ -50,8 +50,8 @@ test('the test of the rendered objects finds a misspelt field', () => {
   expect(strictFaults([wrong])).toEqual([expect.stringContaining('imagePullPolice')]);
 }, 120_000);
 
-describe.each(CASES)('%s: every pod fits the restricted profile', (name) => {
-  test.each(podsOf(rendered(name)))('the pod of $name fits the restricted profile of Kubernetes', ({ spec }) => {
+describe.each(CASES)('the pods of %s', (name) => {
+  test.each(podsOf(rendered(name)))('the pod of $name fits the restricted pod security profile of Kubernetes', ({ spec }) => {
     expect(spec.automountServiceAccountToken).toBe(false);
     expect(spec.securityContext).toMatchObject({
       runAsNonRoot: true,

@@ -71,7 +71,7 @@ function normalised(objects: Manifest[]): Manifest[] {
   return copies.sort((a, b) => place(a).localeCompare(place(b)));
 }
 
-test('the chart checks `config` by the current schema of the settings', () => {
+test('the chart checks the value `config` by the current schema of the settings', () => {
   expect(JSON.parse(chartFile('values.schema.json')).properties.config).toEqual(settingsSchema());
 });
 
@@ -85,23 +85,23 @@ test('the stored manifests were rendered from the current chart', () => {
 const kept = parse(readFileSync(REFUSALS_FILE, 'utf8')) as Record<string, string[]>;
 
 withEachHelm('%s', (helm) => {
-  test.each(CASES)('helm renders %s as the stored manifests', (name) => {
+  test.each(CASES)('helm renders the values %s as the stored manifests', (name) => {
     const { ok, text } = helmTemplate([valuesFile(name)], helm);
     expect(ok ? 'rendered' : text).toBe('rendered');
     expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
   });
-  test.each(Object.keys(REFUSED))('helm refuses the values with the stored message: %s', (name) => {
+  test.each(Object.keys(REFUSED))('helm refuses the values %s with the stored message', (name) => {
     expect(refusal(name, helm)).toEqual(kept[name]);
   });
 });
 
-test.each(CASES)('%s renders without template leftovers', (name) => {
+test.each(CASES)('the chart renders the values %s without template leftovers', (name) => {
   const text = renderedText(name);
   expect(text).not.toMatch(/<no value>|<nil>|%!|map\[/);
   expect(rendered(name).length).toBeGreaterThan(5);
 });
 
-test.each(Object.keys(REFUSED))('contradictory values of the chart are refused: %s', (name) => {
+test.each(Object.keys(REFUSED))('the chart refuses the contradictory values: %s', (name) => {
   expect(kept[name]).toEqual([expect.stringContaining(REFUSED[name]?.says ?? '')]);
 });
 
@@ -109,7 +109,7 @@ test.each(Object.keys(REFUSED))('contradictory values of the chart are refused: 
 const placeOf = (pattern: string): RegExp =>
   new RegExp(`^config${pattern.replaceAll('/*', String.raw`(\.[\w-]+|\[\d+\])`).replaceAll(/(^|\/)(?=\w)/g, String.raw`\.`)} `);
 
-test.each(SECRET_PATTERNS)('each pattern of masked secrets has a case in REFUSED in which the chart refuses the value of a matching setting: %s', (pattern) => {
+test.each(SECRET_PATTERNS)('the chart refuses a plain secret in a setting that the pattern %s masks', (pattern) => {
   const says = Object.values(REFUSED).map((each) => each.says);
   expect(says.filter((each) => placeOf(pattern).test(each))).not.toEqual([]);
 });

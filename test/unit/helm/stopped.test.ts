@@ -24,7 +24,7 @@ describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES)('%s', (helm) => {
   const replicas = (objects: any[]) =>
     Object.fromEntries(ofKind(objects, 'Deployment').map(({ metadata, spec }) => [metadata.name, spec.replicas]));
 
-  test.each(CASES)('stopped.yaml over the values %s: no Deployment has a pod, nothing scales one, and no CronJob starts a job', (name) => {
+  test.each(CASES)('stopped.yaml over the values %s leaves no Deployment with a pod, no autoscaler, and no CronJob that starts a job', (name) => {
     const objects = render(name);
     const all = Object.values(replicas(objects));
     expect(all.length).toBeGreaterThan(0);
@@ -35,7 +35,7 @@ describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES)('%s', (helm) => {
     }
   });
 
-  test.each(['ha', 'roles-split'])('topology both with one api replica over stopped.yaml and the values %s runs one pod, an api', (name) => {
+  test.each(['ha', 'roles-split'])('topology both with one api replica over stopped.yaml and the values %s runs one api pod only', (name) => {
     const objects = render(name, file('both.yaml', 'topology: both\napi: { replicas: 1 }\n'));
     const running = Object.entries(replicas(objects)).filter(([, each]) => each !== 0);
     expect(running).toEqual([[expect.stringMatching(/-api$/), 1]]);

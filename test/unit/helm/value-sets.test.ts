@@ -43,7 +43,7 @@ const names = Object.keys(VALUE_SETS);
 describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES)('%s', (helm) => {
 const objectsFor = (name: string): Manifest[] => render(helm, name);
 
-test.each(names)('with the values %s every rendered object fits the schema of its kind and is rendered once', (name) => {
+test.each(names)('with the values %s each object is rendered once and fits the schema of its kind', (name) => {
   const objects = objectsFor(name);
   const faults = objects.map((object) => [object.kind, object.metadata.name, schemaFaults(object)]);
   expect(faults.filter(([, , found]) => found.length > 0)).toEqual([]);
@@ -53,7 +53,7 @@ test.each(names)('with the values %s every rendered object fits the schema of it
 });
 
 test(
-  'no set of values renders a field that Kubernetes does not know',
+  'no set of values renders a field that is unknown to Kubernetes',
   () => expect(strictFaults(names.flatMap(objectsFor))).toEqual([]),
   240_000,
 );
@@ -86,7 +86,7 @@ test("the chart's topology `both` renders Deployments with the roles of `single`
   expect(roles('topology both without a scheduler').sort()).toEqual(['all', 'api', 'worker']);
 });
 
-test("the metrics in the chart's alerts are limited to the release's namespace, and to its job if two releases share the namespace", () => {
+test("the chart's alerts read only metrics of the release's namespace, and only of its job if two releases share the namespace", () => {
   const expressions = (name: string): string =>
     JSON.stringify(ofKind(objectsFor(name), 'PrometheusRule')[0].spec.groups).replaceAll('\\"', '"');
   expect(expressions('two releases in one namespace')).toContain('{namespace="identity",job="second-metrics"');
@@ -100,7 +100,7 @@ test('with a registry in the values of an umbrella chart every pod image comes f
   for (const image of images) expect(image).toMatch(/^mirror\.example\.com:5000\/scim-bridge@/);
 });
 
-test("with a registry in the values of an umbrella chart the images of a backup's command come from this registry too", () => {
+test('with a registry in the values of an umbrella chart the images of the backup command come from this registry too', () => {
   const images = podsOf(objectsFor('a mirror for every image of a backup')).flatMap(({ spec }) =>
     [...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }: Manifest) => [name, image]),
   );

@@ -38,7 +38,7 @@ describe.each(CASES)('the rendered objects of %s refer to each other correctly',
     }
   });
 
-  test('with an autoscaler the Deployment does not set `replicas`, without one it does', () => {
+  test('the Deployment sets `replicas` only without an autoscaler', () => {
     const scaled = [...ofKind(objects, 'HorizontalPodAutoscaler'), ...ofKind(objects, 'ScaledObject')];
     const names = scaled.map(({ spec }) => spec.scaleTargetRef.name);
     expect(names).toEqual([...new Set(names)]);
@@ -69,7 +69,7 @@ describe.each(CASES)('the rendered objects of %s refer to each other correctly',
     }
   });
 
-  test('a rolling update never has fewer pods than replicas, and a hash of the settings in the pod template lets changed settings replace the pods', () => {
+  test('a rolling update keeps at least the replicas running, and changed settings change a hash in the pod template', () => {
     const settings = ofKind(objects, 'ConfigMap').find(({ data }) => data['bridge.yaml'])?.data['bridge.yaml'];
     const hash = createHash('sha256').update(settings.trimEnd()).digest('hex');
     for (const { spec } of deployments) {

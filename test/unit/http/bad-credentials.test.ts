@@ -5,7 +5,7 @@ const NOW = 1_800_000_000_000;
 const create = (maxAddresses = 100) => createBadCredentials(3, { maxAddresses });
 const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
 
-test('with a limit of three, an address waits until the end of the minute after its fourth wrong token, and another address does not wait', () => {
+test('an address with a fourth wrong token above a limit of three waits until the end of the minute, and another address does not', () => {
   const bad = create();
   expect(times(4, () => bad.note('wrong', '1.2.3.4', NOW))).toEqual([0, 0, 0, 60_000]);
   expect(bad.note('wrong', '1.2.3.5', NOW)).toBe(0);
@@ -19,13 +19,13 @@ test.each([
   ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
   ['::1', '::2', true],
   ['2001:db8::1', '2001:db8:0:0:5::', true],
-])('%s and %s count as one client address for wrong tokens: %p', (one, other, same) => {
+])('whether %s and %s count as one client address for wrong tokens: %p', (one, other, same) => {
   const bad = create();
   times(3, () => bad.note('wrong', one, NOW));
   expect(bad.note('wrong', other, NOW) > 0).toBe(same);
 });
 
-test('with room for two addresses, a wrong token from a third address makes the address with the oldest attempt forgotten', () => {
+test('with room for two addresses, a wrong token from a third address replaces the address with the oldest attempt', () => {
   const bad = create(2);
   times(3, () => bad.note('wrong', 'a', NOW));
   times(3, () => bad.note('wrong', 'b', NOW));
@@ -40,7 +40,7 @@ test('a request without a token does not count as a wrong token', () => {
   expect(bad.note('wrong', '1.2.3.4', NOW)).toBe(0);
 });
 
-test('an address that has reached the limit of wrong tokens is reported once a minute', () => {
+test('an address at the limit of wrong tokens is reported once a minute', () => {
   const told: string[] = [];
   const bad = createBadCredentials(3, { onReached: (address) => told.push(address) });
   times(2, () => bad.note('wrong', '1.2.3.4', NOW));

@@ -36,13 +36,13 @@ test.each<[string, string, string | undefined, string[] | undefined, string]>([
   ['unknown, if the last forwarded text is a host name', '10.0.0.1', '1.2.3.4, evil.example', undefined, ''],
   ['unknown, if the forwarded address is incomplete', '10.0.0.1', '1.2.3', undefined, ''],
 ])(
-  'the client address is taken from the peer or X-Forwarded-For as trusted proxies allow: %s',
+  'the client address is read from the peer or X-Forwarded-For: %s',
   (_what, peer, forwarded, trusted, expected) => {
     expect(from(peer, forwarded, trusted)).toBe(expected);
   },
 );
 
-test('of 5,001 addresses in X-Forwarded-For only the last 20 are read, so the client before them is not found', () => {
+test('X-Forwarded-For has 5,001 addresses → only the last 20 are read, and the first address is not used', () => {
   const chain = `1.2.3.4, ${Array<string>(5000).fill('10.1.1.1').join(',')}`;
   expect(from('10.0.0.1', chain)).toBe('10.1.1.1');
 });

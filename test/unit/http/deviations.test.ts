@@ -41,7 +41,7 @@ test('a repeated deviation of a provider is logged once and counted each time', 
   ]);
 });
 
-test('under the profile auto, deviations that fit one profile log one suggestion of this profile, and deviations that fit only another profile log one more suggestion', () => {
+test('under the profile auto, deviations that fit one profile log one suggestion of it, and deviations that fit only another log one more', () => {
   const { suggestions } = watch('auto', [{ 'operation-case': 400 }, { 'read-only-ignored': 400 }]);
   expect(suggestions).toEqual([
     { connection: 'hr', profile: 'entra', deviations: { 'operation-case': 5 } },

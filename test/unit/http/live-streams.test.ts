@@ -17,7 +17,7 @@ function collect(streams: ReturnType<typeof createLiveStreams>, as = caller) {
   return { texts, leave: () => left.abort(), ended: read() };
 }
 
-test('the status is read once for all live streams, and not while none is open', async () => {
+test('the status is read once for all live streams, and not at all while no stream is open', async () => {
   let reads = 0;
   const streams = createLiveStreams({ clock: systemClock }, () => Promise.resolve([++reads]));
   expect(reads).toBe(0);

@@ -22,11 +22,11 @@ test.each([
   ['GET', '', 'other'],
   ['POST', '/constructor', 'other'],
   ['constructor', '/Users', 'other'],
-])('%s %s counts as the operation %s', (method, path, operation) => {
+])('the request %s %s counts as the operation %s', (method, path, operation) => {
   expect(operationOf(method, path)).toBe(operation);
 });
 
-test('every method and path counts as one of the eleven operations in SCIM_OPERATIONS', () => {
+test('every method and path counts as one of the eleven SCIM_OPERATIONS', () => {
   const known = new Set<string>(SCIM_OPERATIONS);
   for (let n = 0; n < 200; n++) {
     for (const method of ['GET', 'POST', `M${n}`]) {

@@ -15,11 +15,11 @@ test.each([
   ['/constructor/__proto__', '/scim/v2/{id}/{id}'],
   ['/Users/1#jo@x.example', '/scim/v2/Users/{id}'],
   ['', '/scim/v2/'],
-])('below a SCIM root, the route of %s is %s', (path, route) => {
+])('the log route of the request path %s below a SCIM root is %s', (path, route) => {
   expect(routeOf(`/scim/v2${path}`, '/scim/v2')).toBe(route);
 });
 
-test('a mount path of the settings is kept in the route, and the same text sent by a client is replaced', () => {
+test('the log route keeps a configured mount path, and replaces this text when a client sends it elsewhere', () => {
   expect(routeOf('/connections/acme/scim/v2/Users/1', '/connections/acme/scim/v2')).toBe(
     '/connections/acme/scim/v2/Users/{id}',
   );
@@ -27,6 +27,6 @@ test('a mount path of the settings is kept in the route, and the same text sent 
   expect(routeOf('http://jo.example/scim/v2/Users/1', '/scim/v2')).toBe('/{id}/{id}/scim/v2/Users/{id}');
 });
 
-test('the route of a path with more than eight segments ends with ... after the eighth', () => {
+test('the log route of a path with more than eight segments ends with ... after the eighth', () => {
   expect(routeOf('/x'.repeat(8000))).toBe(`${'/{id}'.repeat(8)}/...`);
 });

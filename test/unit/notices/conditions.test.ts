@@ -41,7 +41,7 @@ describe('conditions of a bridge', () => {
     ]);
   });
 
-  test('exceptions give one condition for each reason, and held exceptions count as held changes only', () => {
+  test('exceptions give one condition for each reason, except held ones, which count as held changes', () => {
     const of = facts({ exceptions: { ...exceptions, Held: 4, Dropped: 2, OnHold: 1 } });
     expect(found(of)).toEqual([
       ['exceptions', 'Dropped', 2],
@@ -65,14 +65,14 @@ describe('conditions of a bridge', () => {
     const expiresAt = [NOW - 1, NOW + 2 * DAY, NOW + 20 * DAY, NOW + 40 * DAY, null];
     const tokens = conditionsOf(facts({}, { tokens: [{ connection: 'default', expiresAt }] }));
 
-    test('expired tokens and tokens that expire within 30 days are two conditions', () => {
+    test('expired tokens, and tokens that expire within 30 days, are two conditions', () => {
       expect(tokens).toMatchObject([
         { about: 'tokens', reason: 'expired', count: 1, target: null },
         { about: 'tokens', reason: 'soon', count: 2 },
       ]);
     });
 
-    test('the condition of the tokens that expire soon has the grade -7, because the first of them expires within 7 days', () => {
+    test('tokens expire soon, the first within 7 days → their condition has the grade -7', () => {
       expect(tokens[1]).toMatchObject({ grade: -7 });
     });
   });
@@ -98,7 +98,7 @@ const statesOf = (told: ToldConditions, present: NoticeCondition[], now: number)
   changesBetween(told, present, now).map(({ state, condition }) => [state, condition.count]);
 
 describe('differences between reported and present conditions', () => {
-  test('a condition is reported once, and once more when it ends', () => {
+  test('a condition is reported once when it begins, and once when it ends', () => {
     const told = tell([deadLetters(3)]);
     expect(statesOf({}, [deadLetters(3)], NOW)).toEqual([['new', 3]]);
     expect(statesOf(told, [deadLetters(3)], NOW + 30 * DAY)).toEqual([]);
@@ -111,18 +111,18 @@ describe('differences between reported and present conditions', () => {
     ['a count that grew, but did not double, is not reported again within the hour', 5, HOUR - 1, []],
     ['a count that grew, but did not double, is reported again after an hour', 5, HOUR, [['new', 5]]],
     ['a count that fell is not reported again', 2, HOUR, []],
-  ])('a condition reported with three dead letters before: %s', (_what, count, later, expected) => {
+  ])('a notice had reported three dead letters: %s', (_what, count, later, expected) => {
     expect(statesOf(tell([deadLetters(3)]), [deadLetters(count)], NOW + later)).toEqual(expected);
   });
 
-  test('a condition whose count fell is reported again once the lower count has doubled', () => {
+  test('the count of a condition falls and then doubles → the condition is reported again', () => {
     const context = { about: ['deadLetters'] as const, places: placesOf(facts()) };
     const told = tendTold(tell([deadLetters(10)]), [deadLetters(2)], context);
     expect(statesOf(told, [deadLetters(4)], NOW + 1)).toEqual([['new', 4]]);
     expect(tendTold(told, [deadLetters(2)], context)).toBe(told);
   });
 
-  test('when other changes have taken the place of all held changes, a notice reports them, even if their number is the same', () => {
+  test('all held changes are replaced by as many others → a notice reports the new ones', () => {
     const heldSince = (since: number): NoticeCondition => ({ ...deadLetters(2), about: 'held', since });
     const told = tell([heldSince(NOW - 5)]);
     expect(statesOf(told, [heldSince(NOW - 5)], NOW + 10)).toEqual([]);
@@ -143,7 +143,7 @@ describe('differences between reported and present conditions', () => {
     expect(statesOf(tell([soon(-30)]), [soon(-7)], NOW + HOUR)).toEqual([['new', 1]]);
   });
 
-  test('the end of a condition is not reported when its target was removed from the settings or the channel does not cover it', () => {
+  test('the end of a condition is not reported if its target left the settings or the channel does not cover it', () => {
     const told = tell([deadLetters(3)]);
     expect(tendTold(told, [], { about: ['held'], places: placesOf(facts()) })).toEqual({});
     expect(tendTold(told, [], { about: ['deadLetters'], places: new Set() })).toEqual({});
@@ -153,7 +153,7 @@ describe('differences between reported and present conditions', () => {
 describe('grouping of changes into messages', () => {
   const changes = (count: number) => changesBetween({}, [deadLetters(count)], NOW);
 
-  test('a change of the conditions is sent in a notice, together with others, once it has lasted for the grouping time', () => {
+  test('a changed condition is sent in one notice with others once it has lasted for the grouping time', () => {
     const grouping = createNoticeGrouping(() => 1000);
     const other = changesBetween({}, [{ ...deadLetters(1), about: 'reconcile' }], NOW);
     expect(grouping.ripe(changes(1), NOW)).toEqual([]);
@@ -161,7 +161,7 @@ describe('grouping of changes into messages', () => {
     expect(grouping.ripe([...changes(3), ...other], NOW + 1000)).toHaveLength(2);
   });
 
-  test('a change of the conditions that ends within the grouping time is not sent', () => {
+  test('a changed condition that returns within the grouping time is not sent', () => {
     const grouping = createNoticeGrouping(() => 1000);
     grouping.ripe(changes(1), NOW);
     grouping.ripe([], NOW + 500);

@@ -50,7 +50,7 @@ function rig(beat: () => Promise<void>) {
   return { calls, clock, beats: startBeats({ clock }, fleet, 'p1', () => FACTS) };
 }
 
-test('a process writes its heartbeat at its start and every five seconds, and is removed from the fleet when it stops', async () => {
+test('a process writes its heartbeat at its start and every five seconds, and leaves the list of processes when it stops', async () => {
   const { calls, clock, beats } = rig(() => Promise.resolve());
   await beats.started();
   expect(calls).toEqual(['beat p1']);
@@ -63,7 +63,7 @@ test('a process writes its heartbeat at its start and every five seconds, and is
   expect(calls).toEqual(['beat p1', 'beat p1', 'leave p1']);
 });
 
-test('a heartbeat that Redis refuses is tried again after a second, and the start does not fail', async () => {
+test('Redis refuses a heartbeat → it is tried again after a second, and the start of the process succeeds', async () => {
   let isAway = true;
   const { calls, clock, beats } = rig(() => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()));
   await beats.started();
@@ -90,7 +90,7 @@ test('while Redis does not answer, start and stop each wait a second at most, an
   expect(calls).toEqual(['beat p1']);
 });
 
-test('a stop first waits for a heartbeat that is being written, and then removes the process from the fleet', async () => {
+test('a process stops while a heartbeat is being written → it waits for the write, and then leaves the list of processes', async () => {
   let answer: () => void = () => undefined;
   const { calls, clock, beats } = rig(() => new Promise((resolve) => (answer = resolve)));
   const stopped = beats.stop();

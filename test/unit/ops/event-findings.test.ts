@@ -37,7 +37,7 @@ test.each<[string, Partial<EventDelivery>, string[]]>([
   ],
   ['events wait for less than an hour', { pending: 3, oldestMs: HOUR_MS }, []],
 ])(
-  '%s → doctor warns only of events that wait too long or after a failure',
+  'doctor warns of security events only if they wait too long or after a failed push: %s',
   async (_name, delivery, expected) => {
     expect(await warningsOf(delivery)).toEqual(expected);
   },

@@ -8,7 +8,7 @@ test.each([
     /else give the target a platform key of another account/,
   ],
   ['listed in users.protected', /else take the name out of targets\.main\.users\.protected and restart/],
-])('the exceptions list advises how to end the protection of an account: %s', async (message, advice) => {
+])('the exceptions list advises how to end a protection: %s', async (message, advice) => {
   const found = { ref: 'User:1', reason: 'Protected', since: 0, name: 'boss@acme.example', message };
   const outbox = { exceptions: () => Promise.resolve([found]) };
   const state = { connection: 'default', outboxes: new Map([['main', outbox]]) } as unknown as DesiredState;
@@ -50,7 +50,7 @@ describe('a person with a held change', () => {
       guard: [{ kind: 'deactivate', subject: null, state: 'expired' }],
     });
 
-  test('is listed without a read of the status of the person while no change of the target has expired', async () => {
+  test("an exception about a held change is listed without reading the person's status if no change of the target has expired", async () => {
     const view = await listed(0, held, () => Promise.reject(new Error('the status is read')));
     expect(view).toMatchObject({
       message: MESSAGE,
@@ -58,7 +58,7 @@ describe('a person with a held change', () => {
     });
   });
 
-  test('keeps the note about changed settings and a deletion when the approval has expired', async () => {
+  test('an exception about a held change keeps its notes about changed settings and a deletion when the approval has expired', async () => {
     const view = await listed(1, { ...held, settings: 'old' }, expiredChange);
     expect(view?.message).toMatch(
       /^the approval of the deactivation has expired \(the settings have changed /,
@@ -66,7 +66,7 @@ describe('a person with a held change', () => {
     expect(view?.message).toMatch(/; the account is deleted afterwards, if guard\.delete allows it$/);
   });
 
-  test('keeps its message when the approval has expired and the last sync ended with a failure of another change', async () => {
+  test('an exception about a held change keeps its message when the approval has expired and the last sync failed for another change', async () => {
     const failed = { reason: 'NotApplied', message: 'the platform ignored the change of the name', since: 0 };
     const view = await listed(1, failed, expiredChange);
     expect(view).toMatchObject({ message: MESSAGE, advice: expect.stringMatching(/^The approval expired /) });

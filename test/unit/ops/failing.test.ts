@@ -33,7 +33,7 @@ test.each([
     'at least 1000 changes fail since 2026-03-01T12:00:00.000Z: u0, u1, u2, u3, u4 and 995 more; the first: ',
   ],
 ])(
-  '%i changes fail → status counts them, and says "at least" if it has not read all of them',
+  '%i changes fail → status counts these, and says "at least" if it has not read all',
   async (count, text) => {
     expect(await failingText(stateWith(count), 'main')).toBe(`${text}GET /api/v1/users/me answered 503`);
   },

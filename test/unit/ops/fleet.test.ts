@@ -65,7 +65,7 @@ test.each([
   expect(fleetText({ processes, findings: [] })).toBe(expected);
 });
 
-test('while Redis takes no writes, this is the only finding about the fleet, because no process can announce itself', () => {
+test('Redis takes no writes → this is the only finding about the processes, because none can announce itself', () => {
   const refusal = { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
   const { findings } = judgeFleet(view([silent('all')]), { isScheduled: true, refusal });
   expect(findings.map(({ finding, level }) => `${finding} ${level}`)).toEqual(['redisRefuses error']);
@@ -75,7 +75,7 @@ test('while Redis takes no writes, this is the only finding about the fleet, bec
   expect(findings[0]?.message).toContain('Redis takes no writes (it is a replica)');
 });
 
-test('a fault in the settings of Redis is a finding if a process runs, and without any process the only finding is the missing process', () => {
+test('unsafe Redis settings are a finding if a process runs, and without any process only the missing process is', () => {
   const faults = [
     {
       message: 'Redis may evict keys (maxmemory-policy allkeys-lru)',
@@ -92,7 +92,7 @@ test.each([
   [true, 'nobody takes pushes, no worker and no scheduler runs'],
   [false, 'nobody takes pushes and no worker runs'],
 ])(
-  'without any process, doctor names a missing scheduler only if a schedule is set (isScheduled: %s)',
+  'no process runs → the finding names a missing scheduler only if a schedule is set (isScheduled: %s)',
   (isScheduled, consequence) => {
     const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled });
     expect(findings[0]?.message).toBe(
@@ -101,13 +101,13 @@ test.each([
   },
 );
 
-test("before the first start of a process, doctor's finding noProcess is a warning", () => {
+test('no process has ever run → the finding noProcess is a warning', () => {
   const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled: true });
   expect(findings).toMatchObject([{ finding: 'noProcess', level: 'warning' }]);
   expect(findings[0]?.advice).toBe('Start scim-bridge serve.');
 });
 
-test("for a role that no process ever had, doctor's finding names no last process", () => {
+test('no process has ever had a role → the finding about the role names no last process', () => {
   const { findings } = judgeFleet(view([one('api')], { lastBeats: { api: one('api') } }), {
     isScheduled: false,
   });
@@ -116,7 +116,7 @@ test("for a role that no process ever had, doctor's finding names no last proces
   ]);
 });
 
-test("for a role that a process had before, doctor's finding names that process and the time of its last heartbeat", () => {
+test('a process had a role before → the finding about the role names this process and its last heartbeat', () => {
   const [finding] = judgeFleet(view([one('api')]), { isScheduled: false }).findings;
   expect(finding?.message).toBe(
     'no worker has run since 2026-03-01T11:59:00.000Z (the last was host-all, version 1.0.0): changes are stored and not applied',
@@ -124,7 +124,7 @@ test("for a role that a process had before, doctor's finding names that process 
   expect(finding?.advice).toContain('serve --role worker');
 });
 
-test('two running versions of the bridge are a finding after 15 minutes, with the hosts of each', () => {
+test('two versions of the bridge run for 15 minutes → a finding names the hosts of each version', () => {
   const both = [one('api'), one('worker', { version: '1.1.0' }), one('scheduler', { version: '1.1.0' })];
   expect(kinds(view(both, { versionsDifferSince: NOW - 14 * MINUTE }))).toEqual([]);
   const { findings } = judgeFleet(view(both, { versionsDifferSince: NOW - 16 * MINUTE }), {
@@ -149,7 +149,7 @@ describe('settings that differ', () => {
     ['other rules', feeds('r2', 'g1'), false],
     ['the same rules and other limits of the guard', feeds('r1', 'g2'), true],
   ])(
-    'a process with %s is a finding after 15 minutes, with the target and the hosts',
+    'a process runs with %s for 15 minutes → a finding names the target and the hosts',
     (_name, other, hasSameRules) => {
       const both = [one('all', feeds('r1', 'g1')), one('worker', other)];
       expect(agreeOn(both, main)).toBe(hasSameRules);
@@ -167,7 +167,7 @@ describe('settings that differ', () => {
     expect(kinds(view([one('all', feeds('r1', 'g1')), old], since(60)))).toEqual(['silent warning']);
   });
 
-  test("the fleet does not agree on a target's settings if one process lacks the target or announces no settings", () => {
+  test("processes disagree on a target's settings if one lacks the target or announces no settings", () => {
     const own = one('all', feeds('r1', 'g1'));
     const side = {
       rules: announced([{ connection: 'default', target: 'side', rules: 'same', others: 'same' }]),

@@ -52,7 +52,7 @@ const around = (change: Partial<LoadSurroundings> = {}): LoadSurroundings => ({
   ...change,
 });
 
-test('the progress of a load has the rate of the last minute, and as time left the rest divided by this rate', () => {
+test('the progress of a load shows the rate of the last minute, and the remaining time at this rate', () => {
   expect(judgeLoad(backlog(), around())).toEqual({
     since: NOW - 40_000,
     done: 400,
@@ -63,7 +63,7 @@ test('the progress of a load has the rate of the last minute, and as time left t
   });
 });
 
-test('a backlog without a load has no progress (null)', () => {
+test('a backlog without a load has null as progress', () => {
   expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
 });
 
@@ -72,13 +72,13 @@ test('the rate of a load measured over less than four seconds is not shown', () 
   expect(judgeLoad(young, around())).toMatchObject({ perSecond: null, secondsLeft: null });
 });
 
-test('a load whose worker is gone, or whose target pauses for long, has no time left, also while the rate is known', () => {
+test('the worker of a load is gone or its target pauses for long → no remaining time is shown, although the rate is known', () => {
   const silent = { processes: [{ ...worker(), silent: true }] };
   for (const change of [silent, { pausedUntil: NOW + 3_600_000 }])
     expect(judgeLoad(backlog(), around(change))).toMatchObject({ perSecond: 10, secondsLeft: null });
 });
 
-test('when no worker has measured for a minute, the rate of a load is 0', () => {
+test('no worker has measured for a minute → the rate of a load is 0', () => {
   const old = backlog({
     load: { startedAt: NOW - 90_000, done: 3, samples: [{ at: NOW - 80_000, done: 0 }] },
   });
@@ -86,7 +86,7 @@ test('when no worker has measured for a minute, the rate of a load is 0', () => 
   expect(judgeLoad(old, around({ processes: [] }))).toMatchObject({ bound: 'noWorker', secondsLeft: null });
 });
 
-test('the progress of a load whose start no worker has stored begins at the oldest waiting change, with no rate', () => {
+test('no worker has stored the start of a load → its progress begins at the oldest waiting change, without a rate', () => {
   const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
   expect(judgeLoad(unseen, around({ processes: [] }))).toMatchObject({
     since: NOW - 40_000,
@@ -141,11 +141,11 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ],
   ['full slots', 'latency', {}, { processes: [worker({}, 0.6)] }],
   ['no measure yet', null, {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }],
-])('with %s, the field `bound` of the progress of a load is %s', (_name, expected, change, surroundings) => {
+])('a load with %s has the `bound` %s in its progress', (_name, expected, change, surroundings) => {
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 
-test('while a load is limited by a rate limit, the progress text has count, rate, time left and the setting of this limit', () => {
+test('a load is slowed by a rate limit → its progress text has count, rate, remaining time and the setting of this limit', () => {
   const progress = judgeLoad(backlog(), around({ processes: [worker({ delayed: 40 })] }));
   expect(progress && loadText(progress, 'main')).toBe(
     'loading since 2026-03-01T11:59:20.000Z: 400 of 1000 done, 10 a second, about 60 s left; ' +

@@ -38,7 +38,7 @@ test.each([
     '413 Request Too Large',
   ],
   ['<h1>Bad gateway</h1><p>Try later</p>', 'Bad gateway Try later'],
-])('the message of the web page %j is %j', (page, message) => {
+])('the message for the web page %j is %j', (page, message) => {
   expect(platformMessage(page, (text) => text)).toBe(message);
 });
 
@@ -70,6 +70,9 @@ test.each([
   [1.5, undefined],
   ['', undefined],
   [null, undefined],
-])("the platform's id %j is read as the text %j, or refused (undefined)", (id, expected) => {
-  expect(textId(id)).toBe(expected);
-});
+])(
+  'the id %j in an answer of the platform is read as the text %j, or refused (undefined)',
+  (id, expected) => {
+    expect(textId(id)).toBe(expected);
+  },
+);

@@ -1,7 +1,7 @@
 // Tests an API key that is read again at each call.
 import { toTransportOptions } from '../../../src/platform/connect.ts';
 
-test('the API key is read at each call → after a change the new key is sent, and both keys are redacted', () => {
+test('the API key changes between two calls → the second call sends the new key, and both keys are redacted', () => {
   let token = 'key-of-yesterday-0123456789';
   const options = toTransportOptions({ url: 'https://acme.example.com', token: () => token });
   expect(options.authorize('rest')).toEqual({ authorization: 'Bearer key-of-yesterday-0123456789' });

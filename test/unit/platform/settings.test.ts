@@ -31,17 +31,20 @@ describe('the tenant address', () => {
     ['https://acme.example.com/?token=hunter2', false],
     ['https://acme.example.com/#hunter2', false],
     ['hunter2', false],
-  ])('BRIDGE-01 %s (loopback http allowed: %s) is refused without being quoted', (url, allow) => {
-    let fault: unknown;
-    try {
-      parseTenantAddress(url, allow);
-    } catch (thrown) {
-      fault = thrown;
-    }
-    expect(fault).toBeInstanceOf(PlatformConfiguration);
-    expect((fault as PlatformConfiguration).option).toBe('url');
-    expect(inspect(fault).replace(/\n\s+at .*/g, '')).not.toContain('hunter2');
-  });
+  ])(
+    'BRIDGE-01 the platform address %s (loopback http allowed: %s) is refused, and the error does not quote it',
+    (url, allow) => {
+      let fault: unknown;
+      try {
+        parseTenantAddress(url, allow);
+      } catch (thrown) {
+        fault = thrown;
+      }
+      expect(fault).toBeInstanceOf(PlatformConfiguration);
+      expect((fault as PlatformConfiguration).option).toBe('url');
+      expect(inspect(fault).replace(/\n\s+at .*/g, '')).not.toContain('hunter2');
+    },
+  );
 });
 
 describe('options of the platform client besides the address', () => {

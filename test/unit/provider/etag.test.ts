@@ -14,7 +14,10 @@ describe('entity tags (RFC 7644 §3.14)', () => {
     ['', false],
     [undefined, false],
   ];
-  test.each(headers)('the header If-Match or If-None-Match %p matches version 3: %p', (header, expected) => {
-    expect(matches(header, weakVersion(3))).toBe(expected);
-  });
+  test.each(headers)(
+    'whether the header If-Match or If-None-Match %p matches version 3: %p',
+    (header, expected) => {
+      expect(matches(header, weakVersion(3))).toBe(expected);
+    },
+  );
 });

@@ -18,7 +18,7 @@ test.each([
   ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a userName', { userName: 'Jo' }, shown({ userName: 'jo' })],
   ['blanks and case of an address', { emails: 'Jo@x ' }, shown({ emails: [{ value: 'jo@x' }] })],
-])('a value that differs at the platform only in %s is no difference', (_what, core, user) => {
+])('a value whose only difference at the platform is %s counts as equal', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual([]);
 });
 
@@ -26,6 +26,6 @@ test.each([
   ['differs in blanks within the text', { displayName: 'Jo  Doe' }, shown({ displayName: 'Jo Doe' })],
   ['differs in letter case', { displayName: 'jo doe' }, shown({ displayName: 'Jo Doe' })],
   ['the platform does not show', { displayName: 'Jo' }, shown({})],
-])('a displayName that %s is a difference', (_what, core, user) => {
+])('a displayName that %s counts as different', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual(['displayName']);
 });

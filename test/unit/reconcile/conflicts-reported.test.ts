@@ -30,7 +30,7 @@ test.each<[string, PlanEntry['effect'], Partial<PlanEntry>]>([
   ['a lost group whose name another group has', 'report', { kind: 'Group', ref: 'Group:ops' }],
   ['a lost value of another type', 'apply', { attribute: 'level' }],
   ['a pushed value of another type', 'report', { attribute: 'level', attribution: { cause: 'none' } }],
-])('beside the conflict of %s, a membership in the plan has the effect %s', (_, effect, conflict) => {
+])('a plan has the conflict of %s → a membership beside it has the effect %s', (_, effect, conflict) => {
   const [, told] = withConflictsReported([{ ...base, ...conflict }, membership]);
   expect(told?.effect).toBe(effect);
 });

@@ -34,7 +34,7 @@ function failingList(error: Error) {
   return { ask, made, counts };
 }
 
-test('the list of all accounts breaks off → the list is not read again, and each person is searched for', async () => {
+test('the list of all accounts breaks off → the list is not read again, and each person is searched for singly', async () => {
   const { ask, made, counts } = failingList(new PlatformTimeout(1, CONTEXT));
   expect(await Promise.all([ask('ann'), ask('bob')])).toEqual([['ann'], ['bob']]);
   expect(await ask('cleo')).toEqual(['cleo']);
@@ -42,7 +42,7 @@ test('the list of all accounts breaks off → the list is not read again, and ea
   expect(counts.calls).toBe(4);
 });
 
-test('the tenant answers the list of all accounts as an endpoint that it lacks → the error is thrown, and the list is not read again', async () => {
+test('the tenant lacks the endpoint for the list of all accounts → the error is thrown, and the list is not read again', async () => {
   const { ask, made } = failingList(new EndpointAbsent(404, CONTEXT));
   await expect(ask('ann')).rejects.toThrow(EndpointAbsent);
   expect(await ask('bob')).toEqual(['bob']);

@@ -24,7 +24,7 @@ test.each<[string | null, number | null]>([
   expect(expectedGapMs(schedule)).toBe(gap);
 });
 
-test('the next run of a schedule is in its time zone; without a schedule there is none', () => {
+test('the next run of a schedule is computed in its time zone, and without a schedule there is none', () => {
   const next = nextRunOf('30 2 * * *', 'Europe/Berlin')(Date.now()) ?? 0;
   expect(next).toBeGreaterThan(Date.now());
   expect(next).toBeLessThan(Date.now() + 25 * 3_600_000);

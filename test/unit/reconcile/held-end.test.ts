@@ -22,7 +22,7 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
 
 const options = { signal: new AbortController().signal, logger: silentLogger };
 
-test('a run that ends as held says how many changes of the approval are from this run, and how many dead letters the run caused', async () => {
+test('the result of a held run counts the changes of this run in the approval, and its dead letters', async () => {
   await expect(untilApplied(scopeWith(['User:9']), options, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:
@@ -30,7 +30,7 @@ test('a run that ends as held says how many changes of the approval are from thi
   });
 });
 
-test('a run that ends as held names one number if the approval has only changes of this run', async () => {
+test('the result of a held run names one number if the approval has only changes of this run', async () => {
   const { message } = await untilApplied(scopeWith([]), options, REFS);
   expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
 });

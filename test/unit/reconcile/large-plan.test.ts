@@ -61,7 +61,7 @@ const mover = (index: number): PlanEntry =>
     attribution: { cause: 'platform changed', by: `admin${index % 7}@acme.example` },
   });
 
-test('a plan of 1,200 changes in 90 groups by 7 actors has at most 40 lines, and the first ones count the changes by action and by cause', () => {
+test('a plan of 1,200 changes in 90 groups by 7 actors has at most 40 lines, which begin with counts by action and by cause', () => {
   const entries = [
     ...many(700, mover),
     ...many(499, (index) => entry('create', index)),
@@ -85,7 +85,7 @@ test('the text of a plan uses singular nouns for a count of one', () => {
   expect(renderPlan(planOf(entries), { all: false, colour: false })[0]).toContain('1 membership to add');
 });
 
-test('a plan that could not read the users and groups of the platform says in its first line that no changes are known', () => {
+test('users and groups of the platform could not be read → the plan says in its first line that no changes are known', () => {
   const plan = planOf([]);
   const unread = { complete: false, total: 0, seen: 0, reason: 'the key may not read users' };
   const item = {
@@ -104,7 +104,7 @@ test('a plan that could not read the users and groups of the platform says in it
   );
 });
 
-test('a plan of every kind of change, with conflicts and exceptions, fits 50 lines of a terminal: removals first, each reason once', () => {
+test('a plan of every kind of change, with conflicts and exceptions, fits 50 lines, with removals first and each reason once', () => {
   const values = (count: number, first: number, action: 'setAttribute' | 'clearAttribute') =>
     many(count, (index) =>
       entry(action, index, {
@@ -178,7 +178,7 @@ test('a plan of 30 changes has one line for each change with its reason, cause a
   expect(lines.length).toBeLessThanOrEqual(50);
 });
 
-test('a plan of up to 40 long changes, with many exceptions and handovers, fits 50 lines and names the options that print the rest', () => {
+test('a plan of up to 40 long changes, exceptions and handovers fits 50 lines and names the options that print everything', () => {
   const after = { title: 'x'.repeat(40), department: 'y'.repeat(40), userName: 'z'.repeat(100) };
   const items = many(40, (index) => entry('conflict', 1000 + index)).map(({ ref, name }) => ({
     ref,
@@ -217,14 +217,14 @@ test('a plan of up to 40 long changes, with many exceptions and handovers, fits 
   }
 });
 
-test('the plan advises to correct the settings or the definition for a conflict of an attribute definition, and not to use explain', () => {
+test('a plan advises to correct the settings or the definition for a conflict of an attribute definition, not to use explain', () => {
   const conflict = entry('conflict', 0, { kind: 'Attribute', ref: null, name: 'country', effect: 'report' });
   const text = renderPlan(planOf([conflict]), { all: false, colour: false }).join('\n');
   expect(text).toContain('1 attribute definition needs a person: correct the settings, or the definition');
   expect(text).not.toContain('explain NAME');
 });
 
-test('the plan after a restore says that a change with the cause `restored from a backup` may also come from settings that changed since', () => {
+test('a plan after a restore says that a change with the cause `restored from a backup` may also come from changed settings', () => {
   const pushed = entry('update', 0, { attribution: { cause: 'restored from a backup' } });
   const restored = { at: '2026-01-02T00:00:00.000Z', backup: null };
   const lines = renderPlan({ ...planOf([pushed]), restored }, { all: false, colour: false });

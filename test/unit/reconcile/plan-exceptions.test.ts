@@ -2,7 +2,7 @@
 import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-facts.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 
-test('a plan whose exceptions grow between count and list has the larger number as total', async () => {
+test('a plan shows the larger number as total when its exceptions grow between count and list', async () => {
   const items = Array.from({ length: 28 }, (_, number) => ({
     ref: `User:${number}` as const,
     reason: 'NotAdopted' as const,

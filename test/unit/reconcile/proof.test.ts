@@ -53,7 +53,7 @@ function withFault(page: ListPage<Item>, random: () => number, items: Item[]): L
   throw new Error('503');
 }
 
-test('a scan that counts as complete has read every item exactly once (1,000 random schedules)', async () => {
+test('a scan of a platform list that counts as complete has read every item exactly once (1,000 random schedules)', async () => {
   let complete = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 7919);
@@ -87,14 +87,14 @@ test.each([
   ['one page', 5, 1000],
   ['exactly two pages', 14, 1000],
   ['many pages that the platform made smaller', 50, 3],
-])('a scan reads every item of a list of %s, and its proof is complete', async (_what, size, cap) => {
+])('a scan of a platform list of %s reads every item and counts as complete', async (_what, size, cap) => {
   const items = all(size);
   const { seen, proof } = await walk(honest(items, cap));
   expect(seen).toEqual(items);
   expect(proof).toEqual({ complete: true, total: size, seen: size });
 });
 
-test('a page that fails once is read again, and the scan is complete', async () => {
+test('a page of a platform list fails once → it is read again, and the scan counts as complete', async () => {
   const good = honest(all(30));
   const failed = new Set<number>();
   const { proof } = await walk((startIndex, count) => {
@@ -105,7 +105,7 @@ test('a page that fails once is read again, and the scan is complete', async () 
   expect(proof.complete).toBe(true);
 });
 
-test('while one page is late, six further pages are requested, at most three at the same time', async () => {
+test('one page of a platform list is late → six further pages are requested, at most three at the same time', async () => {
   const items = all(70);
   const asked: number[] = [];
   let [underWay, most] = [0, 0];
@@ -128,7 +128,7 @@ test('while one page is late, six further pages are requested, at most three at 
   expect(most).toBe(3);
 });
 
-test('an empty list with a total above zero is not complete', async () => {
+test('an empty platform list with a total above zero does not count as complete', async () => {
   const { proof } = await walk((startIndex) =>
     Promise.resolve({ startIndex, totalResults: 40, resources: [] }),
   );

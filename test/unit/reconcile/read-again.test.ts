@@ -25,15 +25,15 @@ async function readTwice(reads: boolean[], unread: ScanResult['unread'] = new Ma
   return [...unread.keys()];
 }
 
-test('a user whose values only the second read shows does not count as unread', async () => {
+test('values of a user are shown only by the second read → the user does not count as unread', async () => {
   await expect(readTwice([true, false])).resolves.toEqual([]);
 });
 
-test('a user whose values no read shows counts as unread', async () => {
+test('no read shows the values of a user → the user counts as unread', async () => {
   await expect(readTwice([true, true])).resolves.toEqual([REF]);
 });
 
-test('a user whose values an earlier comparison could not read counts as unread, although the present comparison reads them', async () => {
+test("an earlier comparison could not read a user's values → the user counts as unread, although this comparison reads them", async () => {
   const unread: ScanResult['unread'] = new Map([[REF, { ref: REF, name: 'ann', why: null }]]);
   await expect(readTwice([false, false], unread)).resolves.toEqual([REF]);
 });

@@ -28,7 +28,7 @@ test.each([
   ['a plan without entries', [plan('main', [])]],
   ['two plans', [plan('main', [entry('a'), entry('b')]), plan('other', [entry('c')])]],
 ])(
-  'saved pieces of %s form the JSON document, its hash covers all plans, and parseSaved returns the plans',
+  'a saved file with %s is the expected JSON document, its hash covers all plans, and parseSaved returns the plans',
   (_, plans) => {
     const text = textOf(plans);
     const hash = createHash('sha256').update(canonicalJson(plans)).digest('hex');

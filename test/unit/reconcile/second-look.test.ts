@@ -176,7 +176,7 @@ function withFault(page: ListPage<Person>, random: () => number, all: Person[]):
   return fail(503);
 }
 
-test('faulty lists of a target without drift never put a change into the plan (1,000 random schedules)', async () => {
+test('faulty lists of a platform without drift never cause a change in the plan (1,000 random schedules)', async () => {
   let suspected = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 104729);
@@ -214,7 +214,7 @@ test('a reconcile plan has a deactivation for an account reactivated at the plat
   ]);
 });
 
-test('after a change of the mapping, a value that the platform shows of no account causes no read of single accounts', async () => {
+test('the mapping changes and the platform shows a value for no account → no single account is read', async () => {
   const all = people(40);
   let gets = 0;
   const scope = scopeOf(all, { list: (page) => page, beforeRead: () => void gets++ });

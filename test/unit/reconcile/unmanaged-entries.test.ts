@@ -38,14 +38,14 @@ test.each([
   [['Conflict: the account has it', 'Forbidden: not allowed']],
   [['Forbidden: not allowed', 'Conflict: the account has it']],
 ])(
-  'an account is not listed as unmanaged if one of two dead letters with its name is about this account: %j',
+  'one of two dead letters with the name of an account is about this account → the account is not listed as unmanaged: %j',
   (reasons) => expect(listed(...reasons)).toEqual([]),
 );
 
-test('an account is listed as unmanaged beside a dead letter that is about another account with the same externalId', () =>
+test('a dead letter is about another account with the same externalId → the account is listed as unmanaged', () =>
   expect(listed('TakenByConnection: the account belongs to other@acme.example (User:2)')).toHaveLength(1));
 
-test('an account that shares only its name with a dead letter is listed as unmanaged with a warning', () =>
+test('an account shares only its name with a dead letter → it is listed as unmanaged with a warning', () =>
   expect(listed('Forbidden: not allowed', 'Forbidden: not allowed')).toEqual([
     expect.stringContaining('may take it over'),
   ]));

@@ -26,7 +26,7 @@ test.each<[string, Ref[], PlanEntry[], Ref[]]>([
   ['the account is made anew', ['User:ann'], [entry('create', 'platform changed')], []],
   ['the last sync could not write values', ['User:ann'], [lost], ['User:ann']],
 ])(
-  'the platform defines an attribute with another type and %s → activation and memberships wait for the value for the users %j',
+  'an attribute has another type at the platform and %s → activation and memberships of the users %j wait for the value',
   (_, waiting, entries, refused) => {
     const conflicts = new Map([['level', 'is string at the platform']]);
     expect(usersWithTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);

@@ -6,7 +6,7 @@ import { partsOf } from '../../../src/sandbox/persistence/parts.ts';
 
 const roundTrip = (value: unknown): unknown => decode(JSON.parse(JSON.stringify(encode(value))));
 
-test('saved maps, sets, bigints, infinities and objects with the key of the type tag ($) are restored unchanged', () => {
+test('saved maps, sets, bigints, infinities and objects with the type-tag key ($) are restored unchanged', () => {
   const value = {
     map: new Map<unknown, unknown>([[1, new Set(['a', Infinity])]]),
     big: 12n ** 30n,
@@ -35,7 +35,7 @@ test('saving a value that JSON cannot express fails instead of dropping the valu
   expect(() => encode(new Date())).toThrow('Date');
 });
 
-test("every part of the sandbox's state is saved, or is listed as not saved with the reason", () => {
+test("every part of the sandbox's state is saved, or listed as not saved with the reason", () => {
   const state = createState({ now: () => 0, isKept: () => false });
   expect([...partsOf(state).keys()]).toEqual(expect.arrayContaining(['users', 'grants', 'threads', 'audit']));
   expect(() => partsOf({ ...state, oddity: { count: () => 1 } } as never)).toThrow('oddity');

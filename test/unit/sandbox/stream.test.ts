@@ -85,7 +85,7 @@ test('a client that disconnects while the next line is pending closes the source
   await eventually('the source is returned', () => isReturned);
 });
 
-test('a failure before the first line of a stream answers 500, and a later one closes the connection', async () => {
+test('a stream that fails before its first line answers 500, and one that fails later closes the connection', async () => {
   const early = await serve(function* () {
     if (Date.now() > 0) throw new Error('early');
     yield '';
@@ -106,7 +106,7 @@ test.each([
   ['short', 'first\n'],
   ['of a megabyte', `${'x'.repeat(1024 * 1024)}\n`],
 ])(
-  'a stream that the fault `drop` interrupts sends its whole first line, %s, and nothing more',
+  'the fault `drop` interrupts a stream → the client gets the whole first line, %s, and nothing more',
   async (_length, first) => {
     const url = await serve(() => [first, 'second\n'], { kind: 'drop' });
     for (let turn = 0; turn < 20; turn += 1) {

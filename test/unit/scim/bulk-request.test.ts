@@ -32,7 +32,7 @@ const planned = (...operations: unknown[]): string =>
     .map(({ kind, index }) => (kind === 'run' ? `${index}` : `${index}+`))
     .join(' ');
 
-describe('the message (RFC 7644 §3.7)', () => {
+describe('the Bulk message (RFC 7644 §3.7)', () => {
   test('a Bulk request is parsed with names in any letter case, and null means absent', () => {
     const raw = {
       Method: 'PUT',
@@ -105,21 +105,24 @@ describe('the message (RFC 7644 §3.7)', () => {
     [{ method: 'DELETE', path: '/Users/\ud800' }, 404],
     [{ method: 'DELETE', path: `/Users/${'x'.repeat(1001)}` }, 404],
     [{ method: 'DELETE' }, 404],
-  ])('the operation %j of a Bulk request has an error of its own with status %d', (raw, status) => {
-    expect(parse([raw]).operations[0]?.fault).toMatchObject({ status });
-  });
+  ])(
+    'the operation %j of a Bulk request gets its own error with status %d, without failing the request',
+    (raw, status) => {
+      expect(parse([raw]).operations[0]?.fault).toMatchObject({ status });
+    },
+  );
 
-  test('bulk maxOperations is never above the PATCH limit, because authentik uses it for PATCH', () => {
+  test('Bulk maxOperations is never above the PATCH limit, because authentik also uses it for PATCH', () => {
     expect(MAX_BULK_OPERATIONS).toBeLessThanOrEqual(MAX_PATCH_OPERATIONS);
   });
 });
 
-describe('references (RFC 7644 §3.7.2)', () => {
+describe('bulkId references (RFC 7644 §3.7.2)', () => {
   const data = JSON.parse(
     '{"members":[{"value":"bulkId:a"},{"value":"x"}],"deep":{"__proto__":{"$ref":"/Users/bulkId:b"}},"t":"no bulkId:c"}',
   ) as unknown;
 
-  test('bulkId references are found as whole texts and at the end of addresses, in nested values too', () => {
+  test('a bulkId reference is found as a whole text and at the end of an address, also in nested values', () => {
     expect([...referencesIn(data)]).toEqual(['a', 'b']);
     expect([...referencesIn('bulkId:')]).toEqual([]);
     expect([...referencesIn('bulkId:bulkId:a')]).toEqual(['bulkId:a']);
@@ -156,7 +159,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(() => replaceReferences(deep, new Map([['a', '1']]))).not.toThrow();
   });
 
-  test('the creation of a bulk resource is split if its members or a complex attribute refer to a later bulkId, and not if only a simple value does', () => {
+  test('the creation of a bulk resource is split if members or a complex attribute refer to a later bulkId, but not for a simple value', () => {
     const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];
@@ -170,14 +173,14 @@ describe('references (RFC 7644 §3.7.2)', () => {
   });
 });
 
-describe('order (RFC 7644 §3.7, §3.7.1)', () => {
+describe('order of bulk operations (RFC 7644 §3.7, §3.7.1)', () => {
   test('bulk operations without references to later operations are executed in their order', () => {
     expect(planned(user('a'), group('g', 'a'), patch('/Groups/bulkId:g', 'bulkId:a'), user('b'))).toBe(
       '0 1 2 3',
     );
   });
 
-  test('a bulk operation that refers to a later bulkId waits for it, and the others are executed in their order', () => {
+  test('a bulk operation that refers to a later bulkId waits for it, and all other operations keep their order', () => {
     expect(planned(group('g', 'a', 'b'), user('b'), { method: 'DELETE', path: '/Users/1' }, user('a'))).toBe(
       '1 2 3 0',
     );
@@ -198,12 +201,12 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
   const withManager = (bulkId: string, manager: string) =>
     user(bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${manager}` } } });
 
-  test('of bulk resources that refer to each other in a circle a group is created incomplete, and completed as soon as the resources it refers to exist', () => {
+  test('groups and users of a Bulk request refer to each other in a circle → a group is created incomplete, and completed once its members exist', () => {
     expect(planned(group('g', 'h'), group('h', 'g'), user('u'))).toBe('2 0 1 0+');
     expect(planned(withManager('u', 'v'), group('g', 'v'), withManager('v', 'g'))).toBe('1 2 1+ 0');
   });
 
-  test('a bulk resource that refers to its own bulkId is created, and completed right after', () => {
+  test('a bulk resource that refers to its own bulkId is created, and completed right afterwards', () => {
     expect(planned(group('g', 'g'), withManager('u', 'u'))).toBe('0 0+ 1 1+');
   });
 
@@ -215,14 +218,14 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(group('g', 'h'), patch('/Groups/bulkId:g', 'x'), group('h', 'g'))).toBe('0 2 0+ 1');
   });
 
-  test('bulk operations whose simple values refer to each other in a circle are executed unsplit, before the operations that refer to them', () => {
+  test('simple values of bulk operations refer to each other in a circle → the operations are executed unsplit, before operations that refer to them', () => {
     const named = (bulkId: string, name: string) => user(bulkId, { userName: `bulkId:${name}` });
     expect(
       planned(patch('/Users/bulkId:u', 'bulkId:g'), named('u', 'v'), named('v', 'u'), group('g', 'v')),
     ).toBe('1 2 3 0');
   });
 
-  test('a thousand bulk operations that all refer to each other are ordered in bounded time', () => {
+  test('a thousand bulk operations that refer to each other are ordered in bounded time', () => {
     const names = Array.from({ length: MAX_BULK_OPERATIONS }, (_, n) => `g${n}`);
     const started = performance.now();
     const ring = planned(...names.map((name, n) => group(name, `g${(n + 1) % names.length}`)));

@@ -20,7 +20,7 @@ describe('cursors (RFC 9865 §2)', () => {
   const position = { type: 'User', after: 1234567890123, totalResults: 70 };
   const cursor = toCursor(position, QUERY);
 
-  test('a cursor has URL-safe characters and is decoded to its position, with and without totalResults', () => {
+  test('a cursor is URL-safe and is decoded to its position, with and without totalResults', () => {
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(parseCursor(cursor, QUERY)).toEqual(position);
     const uncounted = { ...position, totalResults: undefined };
@@ -123,20 +123,20 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     `${ENTERPRISE}:manager.value eq "x"`,
     'emails[type eq "work"]',
     'meta.resourceType eq "User"',
-  ])('the attribute %s is known in a query over both types', (filter) => {
+  ])('the attributes of the filter %s are known in a query over users and groups', (filter) => {
     for (const type of [users, groups])
       expect(refusal(() => parseFilter(type, filter, rfc))).toBe('accepted');
   });
 
   test.each(['nosuch pr', `${USER}:members pr`, `${GROUP}:userName pr`, 'members.nosuch pr'])(
-    'the attribute %s is unknown in a query over both types',
+    'an attribute of the filter %s is unknown in a query over users and groups',
     (filter) => {
       for (const type of [users, groups])
         expect(refusal(() => parseFilter(type, filter, rfc))).toBe('400 invalidFilter');
     },
   );
 
-  test('when users and groups are sorted together, an attribute that only the other type has counts as absent', () => {
+  test('users and groups are sorted together → an attribute that only the other type has counts as absent', () => {
     const named = { displayName: 'a', userName: 'a' };
     const key = (type: typeof users, sortBy: string) => parseSort(type, sortBy, rfc).keyOf(named);
     expect([key(users, 'displayName'), key(users, `${USER}:displayName`)]).toEqual(['a', 'a']);
@@ -144,7 +144,7 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     expect(key(users, 'members')).toBeUndefined();
   });
 
-  test('after a query over users and groups, a filter of users by `members` or of groups by `userName` is still 400 invalidFilter', () => {
+  test('a filter of users by `members`, or of groups by `userName`, is 400 invalidFilter, although a query over both types allows it', () => {
     expect(refusal(() => parseFilter(userType, 'members pr', rfc))).toBe('400 invalidFilter');
     expect(refusal(() => parseFilter(groupType, 'userName pr', rfc))).toBe('400 invalidFilter');
   });

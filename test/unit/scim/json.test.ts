@@ -19,18 +19,18 @@ const nested = (depth: number, [open = '', close = '']: string[]): string =>
   open.repeat(depth) + '1' + close.repeat(depth);
 
 test.each([
-  ['half a pair', String.raw`{"a":"\ud800"}`],
-  ['half a pair in a name', String.raw`{"\uDFFF":1}`],
-  ['half a pair behind a backslash', String.raw`{"a":"\\\ud800"}`],
+  ['an unpaired surrogate', String.raw`{"a":"\ud800"}`],
+  ['an unpaired surrogate in a name', String.raw`{"\uDFFF":1}`],
+  ['an unpaired surrogate behind a backslash', String.raw`{"a":"\\\ud800"}`],
 ])('parsed JSON with %s is refused', (_what, text) => {
   expect(isRefusedParsed(text)).toBe(true);
 });
 
 test.each([
-  ['33 lists', nested(33, ['[', ']'])],
-  ['33 objects', nested(33, ['{"a":', '}'])],
-  ['33 of both', nested(17, ['{"a":[', ']}'])],
-])('JSON with %s is refused in its text and in its parsed value', (_what, text) => {
+  ['33 nested lists', nested(33, ['[', ']'])],
+  ['33 nested objects', nested(33, ['{"a":', '}'])],
+  ['33 nested lists and objects', nested(17, ['{"a":[', ']}'])],
+])('JSON with %s is refused as text and as parsed value', (_what, text) => {
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([true, true]);
 });
 
@@ -44,7 +44,7 @@ test.each([
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([false, false]);
 });
 
-test('JSON text is refused for its depth before parsing exactly when its parsed value is refused', () => {
+test('JSON text is refused for its depth before parsing exactly if its parsed value is refused', () => {
   const agrees = (value: unknown): boolean => {
     const text = JSON.stringify(value);
     return isRefusedUnparsed(text) === isRefusedParsed(text);

@@ -36,7 +36,7 @@ test('a resource above the size limit answers 400 that names its largest attribu
   expect(() => check({ userName: 'ada', title: text(1000), emails })).toThrow(/6\d\d\d bytes.*"emails"/);
 });
 
-test('other attributes of a resource with a stored value above the limit can change, and the value and the resource may not grow', () => {
+test('a stored value is above its limit → other attributes can change, and the value and the resource may not grow', () => {
   const before = { userName: text(400), title: text(6000), active: true };
   check({ ...before, active: undefined }, before);
   expect(() => check({ ...before, nickName: text(10) }, before)).toThrow(/bytes/);

@@ -81,7 +81,7 @@ describe('POST /.search (RFC 7644 §3.4.3)', () => {
 });
 
 describe('ListResponse (RFC 7644 §3.4.2)', () => {
-  test('a list without matches is 200 with totalResults 0 and an empty Resources', () => {
+  test('a list without matches is answered 200 with totalResults 0 and empty Resources', () => {
     expect(listResponse([], { totalResults: 0, startIndex: 1 })).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
       totalResults: 0,
@@ -92,7 +92,7 @@ describe('ListResponse (RFC 7644 §3.4.2)', () => {
   });
 
   test.each([[[]], [[{ id: '1' }]], [[{ id: '1' }, { id: '"itemsPerPage":0' }]]])(
-    'the text of a ListResponse equals its object: %j',
+    'the streamed text of a ListResponse parses to its object: %j',
     (page) => {
       const position = { totalResults: 70, startIndex: 11 };
       const text = listResponseText(

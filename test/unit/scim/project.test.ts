@@ -27,7 +27,7 @@ const shown = (query: { attributes?: string; excludedAttributes?: string }) =>
   project(userType, jo, parseProjection(userType, query));
 const { schemas, id } = jo;
 
-describe('attributes (RFC 7644 §3.9): only these, id and schemas', () => {
+describe('the parameter attributes (RFC 7644 §3.9)', () => {
   const situations: [string, object][] = [
     ['id', {}],
     ['userName', { userName: 'jo' }],
@@ -48,12 +48,15 @@ describe('attributes (RFC 7644 §3.9): only these, id and schemas', () => {
     ['title', {}],
     ['__proto__', {}],
   ];
-  test.each(situations)('attributes=%s returns these attributes, id and schemas', (attributes, expected) => {
-    expect(shown({ attributes })).toEqual({ schemas, id, ...expected });
-  });
+  test.each(situations)(
+    'attributes=%s returns only these attributes, id and schemas',
+    (attributes, expected) => {
+      expect(shown({ attributes })).toEqual({ schemas, id, ...expected });
+    },
+  );
 });
 
-describe('excludedAttributes: all but these', () => {
+describe('the parameter excludedAttributes', () => {
   const without = (...keys: string[]) =>
     Object.fromEntries(Object.entries(jo).filter(([key]) => !keys.includes(key)));
   const situations: [string, object][] = [
@@ -73,13 +76,13 @@ describe('excludedAttributes: all but these', () => {
   );
 });
 
-test('without attributes and excludedAttributes the same object is returned', () => {
+test('a projection without attributes and excludedAttributes returns the resource object unchanged', () => {
   expect(parseProjection(userType, {})).toBeUndefined();
   expect(parseProjection(userType, { attributes: ' , ' })).toBeUndefined();
   expect(project(userType, jo, undefined)).toBe(jo);
 });
 
-test('attributes wins over excludedAttributes', () => {
+test('attributes has precedence over excludedAttributes in one request', () => {
   expect(shown({ attributes: 'userName', excludedAttributes: 'userName' })).toEqual({
     schemas,
     id,
@@ -87,7 +90,7 @@ test('attributes wins over excludedAttributes', () => {
   });
 });
 
-test('attributes with returned never are never returned, with returned request only when named (RFC 7643 §2.4)', () => {
+test('an attribute with returned=never is never returned, and one with returned=request only when named (RFC 7643 §2.4)', () => {
   const secret = { ...jo, password: 'x' };
   expect(project(userType, secret, undefined)).toEqual(jo);
   expect(project(userType, secret, parseProjection(userType, { attributes: 'password' }))).toEqual({
@@ -112,7 +115,7 @@ test('attributes with returned never are never returned, with returned request o
   expect(project(type, resource, parseProjection(type, { attributes: 'title' }))).toEqual(resource);
 });
 
-test('a projection requires loading members or groups exactly when it returns them or a part of them', () => {
+test('a projection loads members or groups exactly if it returns these or a part of these', () => {
   const members = (query: object) => wants(parseProjection(groupType, query), 'members');
   expect(members({})).toBe(true);
   expect(members({ excludedAttributes: 'members' })).toBe(false);

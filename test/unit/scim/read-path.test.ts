@@ -35,7 +35,7 @@ const paths: [string, unknown[]][] = [
   [`${ATTRIBUTES}:toString`, []],
   ['schemas', jo.schemas],
 ];
-test.each(paths)('the path %s gives the values %j', (text, expected) => {
+test.each(paths)('the path %s reads the values %j from a user', (text, expected) => {
   expect(readPath(userType, text)(jo)).toEqual(expected);
 });
 

@@ -65,7 +65,7 @@ describe('sortBy that names nothing to compare', () => {
   );
 
   test.each(['nosuch', 'name.nosuch', 'urn:x:y:z', 'password', '__proto__', 'constructor'])(
-    'sortBy "%s" has no effect under profiles that ignore unknown attributes, else it answers 400 invalidValue',
+    'sortBy "%s" is ignored under profiles that ignore unknown attributes, and answers 400 invalidValue under all others',
     (sortBy) => {
       expect(keyOf(sortBy, { userName: 'jo', password: 'secret' })).toBeUndefined();
       expect(refusal(() => parseSort(userType, sortBy, rfc))).toBe('400 invalidValue');
@@ -74,7 +74,7 @@ describe('sortBy that names nothing to compare', () => {
 });
 
 describe('order of keys', () => {
-  test('sort keys are ordered numbers, texts, booleans, then absent ones, and in reverse when descending', () => {
+  test('sort keys are ordered as numbers, texts, booleans and absent ones, and in reverse when descending', () => {
     const keys: SortKey[] = [undefined, true, 'b', 10, false, 'a', undefined, 9, 'B', 'ä'];
     const sorted = [9, 10, 'B', 'a', 'b', 'ä', false, true, undefined, undefined];
     // Array.sort itself puts undefined last, so the values are wrapped to test the comparison.

@@ -32,7 +32,7 @@ test.each([
     'entra',
   ],
   ['deviations of Entra and of Okta', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
-] as const)('the profile that fits the counted deviations is suggested: %s', (_, counts, expected) => {
+] as const)('which profile is suggested for the counted deviations: %s', (_, counts, expected) => {
   expect(seen(counts)).toBe(expected);
 });
 

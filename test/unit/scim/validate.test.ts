@@ -19,7 +19,7 @@ const post = (body: unknown, profile = auto) => parseResource(userType, body, pr
 const ADSCIM = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 
 describe('bodies that identity providers send', () => {
-  test('Entra POST /Users: nulls, empty roles and client meta are dropped, and an extension missing in schemas is kept and its URN added', () => {
+  test('an Entra POST of a user drops nulls, empty roles and client meta, and keeps an extension that is missing in schemas', () => {
     const resource = post({
       schemas: [USER, ENTERPRISE],
       externalId: 'jdoe',
@@ -49,7 +49,7 @@ describe('bodies that identity providers send', () => {
     );
   });
 
-  test('Entra POST /Groups: the ADSCIM schema is accepted, without members', () => {
+  test('an Entra POST of a group with the ADSCIM schema and without members is accepted', () => {
     const body = {
       schemas: [GROUP, ADSCIM],
       externalId: '8aa1',
@@ -60,7 +60,7 @@ describe('bodies that identity providers send', () => {
     expect(resource).toEqual({ schemas: [GROUP], externalId: '8aa1', displayName: 'Finance' });
   });
 
-  test('Okta POST /Users: password is not stored, and groups are ignored', () => {
+  test('an Okta POST of a user stores no password, and ignores groups', () => {
     const resource = post({
       schemas: [USER],
       userName: 'jo@x.example',
@@ -86,13 +86,13 @@ describe('bodies that identity providers send', () => {
     ]);
   });
 
-  test('Okta POST /Groups: the parsed group has no members, because they are parsed apart', () => {
+  test('an Okta POST of a group gives a parsed group without members, which are parsed separately', () => {
     const body = { schemas: [GROUP], displayName: 'Finance', members: [] };
     const resource = parseResource(groupType, body, auto);
     expect(resource).toEqual({ schemas: [GROUP], displayName: 'Finance' });
   });
 
-  test('OneLogin: SCIM 1 schema URNs, null id, booleans as text and managerId are accepted', () => {
+  test('a OneLogin body with SCIM 1 schema URNs, null id, booleans as text and managerId is accepted', () => {
     const resource = post({
       schemas: ['urn:scim:schemas:core:1.0', 'urn:scim:schemas:extension:enterprise:2.0'],
       id: null,
@@ -108,16 +108,16 @@ describe('bodies that identity providers send', () => {
     });
   });
 
-  test('OneLogin: an unfilled template "{$user.active}" is refused', () => {
+  test('a OneLogin body with the unfilled template "{$user.active}" is refused', () => {
     expect(refusal(() => post({ userName: 'jo', active: '{$user.active}' }))).toBe('400 invalidValue');
   });
 
-  test('Entra SCIM validator: capitalised names and "True" are accepted, a misspelt attribute is ignored', () => {
+  test('a body of the Entra validator with capitalised names and "True" is accepted, and a misspelt attribute is ignored', () => {
     const resource = post({ Schemas: [USER], UserName: 'jo', Active: 'True', dispalyName: 'x' });
     expect(resource).toEqual({ schemas: [USER], userName: 'jo', active: true });
   });
 
-  test('authentik PUT /Users: externalId and an e-mail of type other are accepted', () => {
+  test('an authentik PUT of a user with externalId and an e-mail of type other is accepted', () => {
     const body = {
       schemas: [USER],
       externalId: '42',
@@ -147,7 +147,7 @@ describe('the canonical form of a resource', () => {
     expect(JSON.stringify(two)).toBe(JSON.stringify(one));
   });
 
-  test('schemas lists the core URN and each extension that has values, not what the client listed', () => {
+  test('schemas lists the core URN and each extension with values, whatever the client listed', () => {
     expect(
       user({ schemas: [USER, ENTERPRISE, ATTRIBUTES], [ENTERPRISE]: { department: null } }).schemas,
     ).toEqual([USER]);
@@ -158,7 +158,7 @@ describe('the canonical form of a resource', () => {
     expect(resource).toEqual({ schemas: [USER], userName: 'jo' });
   });
 
-  test('of two primary values the last one stays primary (RFC 7643 §2.4)', () => {
+  test('of two values with primary the last one stays primary (RFC 7643 §2.4)', () => {
     const emails = [
       { value: 'a', primary: true },
       { value: 'b', primary: 'True' },
@@ -306,14 +306,14 @@ describe('refused POST bodies', () => {
   });
 });
 
-test('parsing a resource reports every deviation that the profile accepts', () => {
+test('parsing a resource reports every deviation that the profile accepted', () => {
   const seen: DeviationName[] = [];
   const profile = profileOf('auto', (kind) => seen.push(kind));
   post({ userName: 'jo', active: 'True', foo: 1 }, profile);
   expect(seen).toEqual(['missing-schema', 'string-booleans', 'unknown-attribute']);
 });
 
-test('a body cannot change Object.prototype', () => {
+test('a body with __proto__ or constructor keys does not change Object.prototype', () => {
   post(JSON.parse('{"userName":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });

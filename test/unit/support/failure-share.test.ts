@@ -51,7 +51,7 @@ test('the share of few failures is computed over the minimum number of events', 
   expect(share()).toBe(1);
 });
 
-test('a clock that is set back neither loses nor doubles events', () => {
+test('events before the clock is set back are neither lost nor counted twice in the failure share', () => {
   const { share, note, pass } = window();
   note(5, 5);
   pass(-10 * MINUTE);

@@ -4,7 +4,7 @@ import { Busy, createTurns } from '../../../src/support/limits.ts';
 const turnsOf = createTurns;
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('one owner can use half of the turns, and the other half stays free for other owners', async () => {
+test('one owner can use half of the turns, and the other half stays free for all other owners', async () => {
   const owner = turnsOf({ atOnce: 4, queue: 5, waitMs: 20 });
   const [a, b] = [owner(), owner()];
   await Promise.all([a.enter(), a.enter()]);
@@ -13,7 +13,7 @@ test('one owner can use half of the turns, and the other half stays free for oth
   await expect(owner().enter()).rejects.toThrow(Busy);
 });
 
-test('turns are granted to waiting calls in order, but not to an owner that uses its whole share while another owner waits', async () => {
+test('waiting calls get turns in order, except those of an owner that uses its whole share while another owner waits', async () => {
   const owner = turnsOf({ atOnce: 2, queue: 5, waitMs: 1000 });
   const [a, b] = [owner(), owner()];
   const order: string[] = [];
@@ -30,7 +30,7 @@ test('turns are granted to waiting calls in order, but not to an owner that uses
   expect(order).toEqual(['b', 'a']);
 });
 
-test('a full queue of turns throws Busy, and a turn that is released twice frees one place only', async () => {
+test('a full queue for turns throws Busy, and a turn that is released twice frees one place only', async () => {
   const turns = turnsOf({ atOnce: 2, queue: 1, waitMs: 1000 })();
   const leave = await turns.enter();
   const next = turns.enter();
@@ -41,7 +41,7 @@ test('a full queue of turns throws Busy, and a turn that is released twice frees
   await expect(turns.run(() => 'done')).resolves.toBe('done');
 });
 
-test('an aborted signal ends the wait for a turn with its reason, and work that fails releases its turn', async () => {
+test("an aborted signal ends the wait for a turn with the signal's reason, and failed work releases its turn", async () => {
   const turns = turnsOf({ atOnce: 2, queue: 5, waitMs: 1000 })();
   const leave = await turns.enter();
   const left = new AbortController();

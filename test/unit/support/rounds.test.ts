@@ -3,7 +3,7 @@ import { loggedRound, startRounds } from '../../../src/support/rounds.ts';
 import { systemClock, type Clock } from '../../../src/support/sources.ts';
 import type { Logger } from '../../../src/support/logger.ts';
 
-test('rounds begin after the given first wait, and each round returns the wait before the next one', async () => {
+test('rounds of repeated work begin after a given first wait, and each round returns the wait before the next', async () => {
   const steps: string[] = [];
   let stop = (): Promise<void> => Promise.resolve();
   const clock: Clock = {
@@ -26,7 +26,7 @@ test('rounds begin after the given first wait, and each round returns the wait b
   expect(steps).toEqual(['wait 5', 'round', 'wait 10', 'round', 'wait 20']);
 });
 
-test('the stop ends a wait at once, aborts the signal of a running round and waits for its end', async () => {
+test('stop ends a wait between rounds at once, and aborts and awaits a running round', async () => {
   const waiting = startRounds(systemClock, () => Promise.resolve(3_600_000));
   await waiting();
   let hasEnded = false;
@@ -39,7 +39,7 @@ test('the stop ends a wait at once, aborts the signal of a running round and wai
   expect(hasEnded).toBe(true);
 });
 
-test('the first of several failed rounds in a row is logged, and further rounds run', async () => {
+test('several rounds in a row fail → only the first failure is logged, and further rounds run', async () => {
   const logged: unknown[] = [];
   const logger = { warn: (...args: unknown[]) => void logged.push(args) } as unknown as Logger;
   const outcomes = [false, false, true, false];

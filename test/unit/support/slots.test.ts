@@ -18,7 +18,7 @@ function createWork() {
   };
 }
 
-test('calls wait for a slot and start in order', async () => {
+test('calls beyond the number of slots wait, and start in order', async () => {
   const work = createWork();
   const slots = createSlots(() => 2);
   const all = ['a', 'b', 'c', 'd'].map((name) => slots.run(work.of(name)));
@@ -33,7 +33,7 @@ test('calls wait for a slot and start in order', async () => {
   expect(slots.waiting()).toBe(0);
 });
 
-test('an urgent call starts although all slots are taken, and a waiting call starts only after both running ones have ended', async () => {
+test('all slots are taken → an urgent call starts at once, and a waiting call only after both running ones have ended', async () => {
   const work = createWork();
   const slots = createSlots(() => 1);
   void slots.run(work.of('a'));
@@ -46,7 +46,7 @@ test('an urgent call starts although all slots are taken, and a waiting call sta
   expect(work.begun).toEqual(['a', 'urgent', 'b']);
 });
 
-test('failed work frees its slot, and a higher limit starts waiting work', async () => {
+test('failed work frees its slot, and a raised limit starts waiting work', async () => {
   let limit = 1;
   const work = createWork();
   const slots = createSlots(() => limit);

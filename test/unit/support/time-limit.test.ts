@@ -8,7 +8,7 @@ import { timeLimit } from '../../../src/support/time-limit.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-test('a signal that is combined with others aborts after its time, also when the garbage collector ran before', async () => {
+test('a signal combined with others aborts after its time even if the garbage collector has run', async () => {
   const combined = AbortSignal.any([new AbortController().signal, timeLimit(200)]);
   const aborted = once(combined, 'abort');
   await sleep(50);

@@ -1,7 +1,7 @@
 // Tests the wrapping of text that is shortened to a number of lines.
 import { wrapLines } from '../../../src/support/columns.ts';
 
-test('a command in a text that is shortened to a number of lines is kept whole', () => {
+test('a command stays whole in a text that is shortened to a number of lines', () => {
   const command = 'scim-bridge sync User:qhfr4xjk5m6b0123456789';
   const text = `held since yesterday: order ${command} when the platform may be written again`;
   const lines = wrapLines(text, { columns: 40, most: 2 });

@@ -24,7 +24,7 @@ test.each([
   ['a user without the role does not count', [account('Ada', false)], none, false],
   ['no account means that none remains', [], none, false],
 ])(
-  'whether an administrator remains after the planned deactivations: %s',
+  'which account counts as an administrator who remains after the planned deactivations: %s',
   (_, accounts, leaving, remains) => {
     const { known } = createCache();
     known.see(accounts);
@@ -32,7 +32,7 @@ test.each([
   },
 );
 
-test('an administrator who was last read a minute ago is still known as one, but does not count as an administrator who remains', () => {
+test('an administrator last read a minute ago is still known as administrator, but does not count as one who remains', () => {
   const { known, pass } = createCache();
   known.see([account('Ada')]);
   pass(60_000);
@@ -41,7 +41,7 @@ test('an administrator who was last read a minute ago is still known as one, but
   expect(known.knows('Ada')).toBe(false);
 });
 
-test('the first deactivation does not read the user list, later deactivations share one read of the list, and a failed read is repeated', async () => {
+test('the first deactivation reads no user list, later ones share one read, and a failed read is repeated', async () => {
   const { known } = createCache();
   let looks = 0;
   const look = () => Promise.resolve([account(`a${++looks}`)]);

@@ -34,7 +34,7 @@ test.each([
   ['a list that gains elements', 'others', { regions: ['a', 'b'] }, { regions: ['a'] }],
   ['a list that loses and gains', 'others', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }],
   ['a list without known value', 'others', { regions: ['a'] }, {}],
-])('the change of a user to %s is written in the step `%s` of its sync', (_what, step, desired, applied) => {
+])('a change of a user to %s is written in the step `%s` of the sync', (_what, step, desired, applied) => {
   const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
   expect(ordered(desired, applied)).toEqual(order);
 });
@@ -92,7 +92,7 @@ test.each([
   ['no values', shown(), NAMES],
   ['nothing', undefined, NAMES],
 ])(
-  'after a combined PATCH whose answer shows %s, values shown as desired count as written and the others as unconfirmed',
+  'the answer to a combined PATCH shows %s → values shown as desired count as written, and all others as unconfirmed',
   async (_what, answer, left) => {
     const { context } = contextOf(() => answer);
     await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(left);
@@ -111,7 +111,7 @@ test.each([
   [403, false],
   [409, false],
 ])(
-  'a combined PATCH refused with %i leaves all values to be written singly; the next call sends no combined PATCH: %s',
+  'a combined PATCH is refused with %i → all values are to be written singly; further combined PATCHes are disabled: %s',
   async (status, remembered) => {
     const { context, sent } = contextOf(() => {
       throw new PlatformResponse(
@@ -126,7 +126,7 @@ test.each([
   },
 );
 
-test('a single changed value causes no combined PATCH and remains to be written', async () => {
+test('a single changed value is not sent as a combined PATCH, and remains to be written', async () => {
   const { context, sent } = contextOf(() => undefined);
   const one = { ...DESIRED, core: { displayName: 'Eva' } } as DesiredUser;
   await expect(writeCombinedPatch(context, one, ['country'])).resolves.toEqual(['country']);

@@ -34,7 +34,7 @@ const refusing =
   (underWay) =>
     underWay > most ? { status, durationMs: 2 } : { status: 200, durationMs: 20 };
 
-test('with steady latency the limit of concurrent calls rises to the maximum', () => {
+test('under steady latency the limit of concurrent calls rises to its maximum', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(concurrency.limit()).toBe(8);
   const limits = rounds(concurrency, steady, 100);
@@ -42,19 +42,19 @@ test('with steady latency the limit of concurrent calls rises to the maximum', (
   expect(Math.max(...limits)).toBe(32);
 });
 
-test('calls that never waited for the limit of concurrent calls do not raise the limit', () => {
+test('calls that never waited for a slot do not raise the limit of concurrent calls', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(rounds(concurrency, steady, 50, false).at(-1)).toBe(8);
 });
 
-test('when more concurrent calls would only queue at a platform that serves 12 at once, the limit stays below 60', () => {
+test('a platform serves 12 calls at once and queues the rest → the limit of concurrent calls stays below 60', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 200 }, clock);
   const limits = rounds(concurrency, sharing(12), 400);
   expect(Math.max(...limits)).toBeLessThan(60);
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(8);
 });
 
-test('after latency has risen for good, the concurrency limit climbs back to its maximum', () => {
+test('latency rises for good → the limit of concurrent calls climbs back to its maximum', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, steady, 100);
   const slow: Platform = () => ({ status: 200, durationMs: 90 });
@@ -63,15 +63,18 @@ test('after latency has risen for good, the concurrency limit climbs back to its
   expect(limits.at(-1)).toBe(32);
 });
 
-test.each([429, 503])('refusals with %i lower the limit to the capacity of the platform', (status) => {
-  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
-  // Without the first 20 rounds, in which the limit falls from 8.
-  const limits = rounds(concurrency, refusing(5, status), 200).slice(20);
-  expect(Math.max(...limits)).toBeLessThanOrEqual(6);
-  expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
-});
+test.each([429, 503])(
+  'refusals with %i lower the limit of concurrent calls to the capacity of the platform',
+  (status) => {
+    const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+    // Without the first 20 rounds, in which the limit falls from 8.
+    const limits = rounds(concurrency, refusing(5, status), 200).slice(20);
+    expect(Math.max(...limits)).toBeLessThanOrEqual(6);
+    expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
+  },
+);
 
-test('a number of concurrent calls that the platform refused is not tried again for a minute', () => {
+test('the platform refuses a number of concurrent calls → the limit does not reach this number again for a minute', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   let refused = 0;
   const capped: Platform = (underWay) => {
@@ -89,7 +92,7 @@ test('a number of concurrent calls that the platform refused is not tried again 
   expect(refused).toBe(26);
 });
 
-test('simultaneous refusals lower the limit of concurrent calls once', () => {
+test('simultaneous refusals lower the limit of concurrent calls only once', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, () => ({ status: 429, durationMs: 2 }), 1);
   expect(concurrency.limit()).toBe(4);

@@ -23,18 +23,18 @@ function resolveRenamed(agoMs: number, known: Partial<Link> = {}, externalId: st
   } as unknown as SyncContext);
 }
 
-describe('the userName was written a short time ago, and the user list shows one account with it', () => {
-  it('an account without externalId may still be that of the former holder → the search goes on', async () => {
+describe('a userName was written a short time ago and the user list shows one account with it', () => {
+  it('the listed account has no externalId and may be that of the former holder → the search goes on', async () => {
     expect(await resolveRenamed(30_000)).toMatchObject({ kind: 'later' });
     expect(await resolveRenamed(30_000, { account: '6' })).toMatchObject({ kind: 'later' });
   });
 
-  it('the number in the link or the externalId agrees → the account is found at once', async () => {
+  it('the account id in the link or the externalId agrees → the listed account is found at once', async () => {
     expect(await resolveRenamed(0, { account: '7' })).toEqual({ kind: 'found', id: '7' });
     expect(await resolveRenamed(0, {}, USER.externalId)).toEqual({ kind: 'found', id: '7' });
   });
 
-  it('the lists show every rename of more than a minute ago → the account is found', async () => {
+  it('the userName was written more than a minute ago → the listed account is found', async () => {
     expect(await resolveRenamed(60_000)).toEqual({ kind: 'found', id: '7' });
   });
 });

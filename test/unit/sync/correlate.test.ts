@@ -12,7 +12,7 @@ const candidate = (rest: Partial<Candidate> = {}, user: Partial<WireUser> = {}):
 const conflict = (message: RegExp) => ({ kind: 'conflict', message: expect.stringMatching(message) });
 
 describe('which account a user has', () => {
-  it('without a matching account at the platform, correlation returns `absent` for every value of adopt', () => {
+  it('no account at the platform matches → correlation returns `absent` for every value of adopt', () => {
     for (const adopt of ['exact', 'report', 'never'] as const) {
       expect(correlate(wanted, [], adopt)).toEqual({ kind: 'absent' });
     }
@@ -29,7 +29,7 @@ describe('which account a user has', () => {
   });
 
   it.each(['exact', 'report', 'never'] as const)(
-    'an account that the bridge created is adopted also with adopt %s and another externalId',
+    'an account that the bridge created is adopted under adopt: %s, even with another externalId',
     (adopt) => {
       const ours = candidate({ ours: true }, { externalId: 'E-2' });
       expect(correlate(wanted, [ours], adopt)).toMatchObject({
@@ -53,7 +53,7 @@ describe('which account a user has', () => {
     },
   );
 
-  it('an account with the userName but another externalId is not adopted', () => {
+  it("an account with the user's userName but another externalId is not adopted", () => {
     const other = candidate({}, { externalId: 'E-2' });
     expect(correlate(wanted, [other], 'exact')).toMatchObject(conflict(/another externalId/));
   });
@@ -63,7 +63,7 @@ describe('which account a user has', () => {
     ['the user has no externalId', { userName: 'ada', externalId: null }, 'E-2'],
     ['both have the same externalId', wanted, 'E-1'],
   ])(
-    'under adopt: exact, an account with the same userName is adopted when %s',
+    "under adopt: exact, an account with the user's userName is adopted if %s",
     (_what, user, externalId) => {
       const found = candidate({}, externalId === undefined ? {} : { externalId });
       expect(correlate(user, [found], 'exact')).toMatchObject({ kind: 'adopt' });

@@ -34,7 +34,7 @@ function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
 }
 
 describe('operations for core attributes', () => {
-  it('after the computed operations are applied, the difference between desired and applied core attributes is empty', () => {
+  it('the computed operations for core attributes leave no difference when applied', () => {
     fc.assert(
       fc.property(core, core, (desired, applied) => {
         const operations = coreOperations(desired, applied);
@@ -44,11 +44,11 @@ describe('operations for core attributes', () => {
     );
   });
 
-  it('a core attribute without a desired value gets no operation, though the account has a value', () => {
+  it('a core attribute without a desired value gets no operation, although the account has a value', () => {
     expect(coreOperations({ userName: 'a' }, { userName: 'a', displayName: 'theirs' })).toEqual([]);
   });
 
-  it('a core attribute to be removed gets a remove operation only if a value was applied', () => {
+  it('a core attribute that is to be cleared gets a remove operation only if a value was applied', () => {
     expect(coreOperations({ displayName: null }, {})).toEqual([]);
     expect(coreOperations({ displayName: null }, { displayName: 'x' })).toEqual([
       { op: 'remove', path: 'displayName' },
@@ -63,7 +63,7 @@ describe('operations for core attributes', () => {
 });
 
 describe('operations for user attributes', () => {
-  it('after the changed attributes are applied none differs; an empty list differs from null, and attributes that are not desired do not count', () => {
+  it('changed user attributes differ no more once applied; an empty list differs from null, and undesired attributes do not count', () => {
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       fc.option(fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()))),
@@ -134,9 +134,12 @@ describe('the body that creates a user', () => {
     ['boolean', true, false],
     ['string_array', ['x'], false],
     [undefined, 'x', false],
-  ] as const)('a %s of %j fits the extension: %p', (type, value, fits) => {
-    expect(fitsExtension(type, value)).toBe(fits);
-  });
+  ] as const)(
+    'whether a %s attribute with the value %j fits into the SCIM extension: %p',
+    (type, value, fits) => {
+      expect(fitsExtension(type, value)).toBe(fits);
+    },
+  );
 });
 
 describe('observed values of an account', () => {
@@ -173,7 +176,7 @@ describe('observed values of an account', () => {
     ]);
   });
 
-  it('an account without active counts neither as active nor as inactive', () => {
+  it('an account that is read without active counts neither as active nor as inactive', () => {
     expect(observedCore({ id: '7', userName: 'a', active: false }, {}).active).toBe(false);
     expect(observedCore({ id: '7', userName: 'a' }, {})).not.toHaveProperty('active');
   });
@@ -187,7 +190,7 @@ describe('observed values of an account', () => {
     expect(echoedAttributes({ id: '7', userName: 'a' }, { level: 5 })).toEqual({});
   });
 
-  it("a text in the platform's answer that looks like a list does not confirm a desired list", () => {
+  it("a text in the platform's answer that looks like a list does not confirm a list value", () => {
     const shown = { ...account, [EXTENSION]: { teams: 'a,b' } };
     expect(attributeChanges({ teams: ['a', 'b'] }, echoedAttributes(shown, { teams: ['a', 'b'] }))).toEqual([
       'teams',

@@ -55,11 +55,11 @@ test.each([
   ['copies that are kept', '$count([1..9000].$uppercase($$.title))'],
   ['a text that doubles in $eval', '$eval("$length($reduce([1..28], function($a, $b){ $a & $a }, \'x\'))")'],
   ['a map over many', '$map([1..100000], function($x){ $map([1..1000], function($y){ $x * $y }) })'],
-])('an expression ends at its limit: %s', async (_, text) => {
+])('an expression is stopped at its limit: %s', async (_, text) => {
   expect((await failureOf(text, { title: LONG })).exceeded).toBe(true);
 });
 
-test('$join and $pad with limits give the results that JSONata documents', async () => {
+test('the bounded $join and $pad give the results that JSONata documents', async () => {
   const results = [
     '$join(["a", "b"], "-")',
     '$join("a")',
@@ -88,7 +88,7 @@ test.each([
   ['$eval("$number(title)")', 'a value cannot become a number, at character 8'],
   ['$assert(false, "title is needed")', 'title is needed, at character 8'],
   ['$formatInteger(1, "#,a")', 'JSONata refuses it with the error D3130, at character 15'],
-])('an evaluation of %s that fails says why, without the value', async (text, message) => {
+])('the expression %s fails with a reason that does not quote the value', async (text, message) => {
   const failure = await failureOf(text, { title: 'secret-value' });
   expect(failure).toMatchObject({ message, exceeded: false });
 });
@@ -98,11 +98,11 @@ test.each([
   ['a b', 'The expression is not valid: "b" is not expected, at character 3.'],
   ['"abc', 'The expression is not valid: a quotation mark is not closed, at character 4.'],
   ['1 +', 'The expression is not valid: the expression ends too early, at character 3.'],
-])('compiling %s says what is wrong and where', (text, message) => {
+])('compiling the expression %s reports the fault and its position', (text, message) => {
   expect(() => compileExpression(text)).toThrow(message);
 });
 
-test('regular expressions in an expression take linear time, and finding all matches has the time limit', async () => {
+test('regular expressions in an expression take linear time, and a search for all matches has the time limit', async () => {
   const input = { title: `${LONG}!` };
   expect(await compileExpression('$contains(title, /^(a+)+$/)')(input)).toBe(false);
   expect(await compileExpression('$replace("a-b-c", /-/, "+")')({})).toBe('a+b+c');
@@ -126,7 +126,7 @@ test('look-around and backreferences are refused when an expression is compiled'
   expect(() => compileExpression('title ~> /(a)\\1/')).toThrow('backreferences');
 });
 
-test('patterns match as in JavaScript, in linear time', () => {
+test('regular expressions in an expression match as in JavaScript', () => {
   expect(compilePattern('^(a+)+$').test(`${LONG}!`)).toBe(false);
   expect(compilePattern('^acme-(.*)$').replace('acme-sales', '$1')).toBe('sales');
   expect(compilePattern('(\\w+) (\\w+)').replace('one two three', '$2 $1')).toBe('two one three');
@@ -137,7 +137,7 @@ test('patterns match as in JavaScript, in linear time', () => {
   expect(patternFault('^region-[a-z]{2}$')).toBeUndefined();
 });
 
-test('trying the mapping rules reports the settings path of an expression that never ends and of one that always fails, and no other', async () => {
+test('a trial of the mapping rules reports the paths of an expression that never ends and of one that always fails', async () => {
   const rule = (expression: string) => ({ type: 'string' as const, onEmpty: 'clear' as const, expression });
   const attributes = {
     good: rule('$uppercase(title)'),
@@ -153,7 +153,7 @@ test('trying the mapping rules reports the settings path of an expression that n
   expect(faults[0]?.message).toContain('takes longer than');
 });
 
-test('matching 100,000 names and evaluating an expression 1,000 times take less than 5 s of processor time each', async () => {
+test('matching 100,000 names, and evaluating an expression 1,000 times, take less than 5 s of processor time each', async () => {
   const include = compilePattern('^(acme|globex)-[a-z]+-\\d+$');
   const evaluate = compileExpression('groups.display[$match($, /^region-/)]');
   const usedMs = (since?: NodeJS.CpuUsage): number => {
@@ -169,7 +169,7 @@ test('matching 100,000 names and evaluating an expression 1,000 times take less 
   expect(usedMs(between)).toBeLessThan(5000);
 });
 
-test('slow expressions evaluated at the same time do not add up their delays, and a quick one succeeds', async () => {
+test('slow expressions run at the same time → their delays do not add up, and a quick expression succeeds', async () => {
   const slow = compileExpression('$string($sort([1..9000], function($a, $b){ $a < $b })[0])');
   const quick = compileExpression('$uppercase(title)');
   const { result: all, longest } = await watched(() =>

@@ -21,13 +21,13 @@ const verdict = (error: Parameters<typeof judgeFailure>[0], attempt = 1, transie
 
 describe('the verdict on a platform failure', () => {
   it.each([408, 425, 500, 501, 502, 503, 504, 599])(
-    "ERR-09 after the platform's answer %i the resource is tried again later, and other resources are not paused",
+    'ERR-09 the platform answers %i → the resource is tried again later, and other resources are not paused',
     (status) => {
       expect(verdict(response(status))).toMatchObject({ kind: 'later', afterMs: 250, pauseMs: 0 });
     },
   );
 
-  it('after 429 or Retry-After the whole target pauses, as long as Retry-After says', () => {
+  it('the platform answers 429 or sends Retry-After → the whole target pauses, as long as Retry-After says', () => {
     expect(verdict(response(429))).toMatchObject({ kind: 'later', afterMs: 250, pauseMs: 250 });
     expect(verdict(response(429, 7000))).toMatchObject({ kind: 'later', afterMs: 7000, pauseMs: 7000 });
     expect(verdict(response(503, 9000))).toMatchObject({ kind: 'later', afterMs: 9000, pauseMs: 9000 });
@@ -38,14 +38,14 @@ describe('the verdict on a platform failure', () => {
     expect(verdict(response(503, 10), 20)).toMatchObject({ afterMs: 15_000, pauseMs: 10 });
   });
 
-  it('the delay before the next attempt grows with every failure of a resource', () => {
+  it('the delay before the next attempt grows with each failure of a resource', () => {
     const waits = [1, 2, 3, 4, 20].map(
       (attempt) => (verdict(response(500), attempt) as { afterMs: number }).afterMs,
     );
     expect(waits).toEqual([250, 500, 1000, 2000, 15_000]);
   });
 
-  it('a 401 pauses the target for 15 s and refuses no resource', () => {
+  it('the platform answers 401 → the target pauses for 15 s and no resource is refused', () => {
     expect(verdict(response(401))).toMatchObject({ kind: 'later', afterMs: 15_000, pauseMs: 15_000 });
   });
 
@@ -56,7 +56,7 @@ describe('the verdict on a platform failure', () => {
     [413, 'Refused'],
     [422, 'Refused'],
   ])(
-    'ERR-09 %i refuses the resource with the reason %s and the message of the platform',
+    "ERR-09 the platform answers %i → the resource is refused with the reason %s and the platform's message",
     (status, reason) => {
       expect(verdict(response(status))).toEqual({ kind: 'refused', reason, status, message: 'says no' });
     },
@@ -66,7 +66,7 @@ describe('the verdict on a platform failure', () => {
     ['a redirect', new PlatformIntermediary({ status: 302, platformMessage: '' }, call)],
     ["a firewall's page", new PlatformIntermediary({ status: 403, platformMessage: '<html>' }, call)],
     ['a 404', response(404)],
-  ])('%s refuses the resource only after several attempts', (_what, error) => {
+  ])('after %s the resource is refused only after several attempts', (_what, error) => {
     // The arguments are the attempt and the number of transient refusals in a row; the eighth refusal is final.
     expect(verdict(error, 20, 7)).toMatchObject({ kind: 'later', pauseMs: 0 });
     expect(verdict(error, 20, 8)).toMatchObject({ kind: 'refused' });
@@ -76,7 +76,7 @@ describe('the verdict on a platform failure', () => {
     expect(verdict(response(429, 1e23))).toMatchObject({ afterMs: 3_600_000, pauseMs: 3_600_000 });
   });
 
-  it('a failure without message of the platform gets a message with its status', () => {
+  it('a failure without a message of the platform gets a message with the status', () => {
     expect(verdict(response(400, undefined, ''))).toMatchObject({
       message: 'PATCH /api/scim/v2/Users/{id} answered 400',
     });
@@ -98,7 +98,7 @@ describe('the verdict on a platform failure', () => {
     });
   });
 
-  it('a web page as answer is retried with growing delay', () => {
+  it('the platform answers with a web page → the call is retried with growing delay', () => {
     const page = new EndpointAbsent(200, call);
     expect(verdict(page)).toMatchObject({ kind: 'later', afterMs: 250 });
     expect(verdict(page, 20)).toMatchObject({ kind: 'later', afterMs: 15_000 });
@@ -106,7 +106,7 @@ describe('the verdict on a platform failure', () => {
 });
 
 describe('questions about a failure', () => {
-  it('only an answer 404 counts as gone at the platform', () => {
+  it('only an answer 404 counts as absence at the platform', () => {
     expect([response(404), response(410), new PlatformTimeout(1, call), undefined].map(isGone)).toEqual([
       true,
       false,

@@ -55,7 +55,7 @@ function world() {
   };
 }
 
-test('the platform names the key owner after a sync has stopped waiting → later syncs know the owner without another read', async () => {
+test('the platform names the key owner after a sync has stopped waiting → later syncs know the owner without a further read', async () => {
   const { owner, asked, pass } = world();
   const first = owner.seeKeyOwner();
   await pass(2000);
@@ -67,7 +67,7 @@ test('the platform names the key owner after a sync has stopped waiting → late
   expect([owner.knownKeyOwner(), asked.length]).toEqual(['ann', 1]);
 });
 
-test('a caller that stops waiting for the key owner does not end the read for another caller, and the next caller can read the owner', async () => {
+test('a caller stops waiting for the key owner → the read goes on for another caller, and later callers can read the owner', async () => {
   const { owner, asked } = world();
   const leaves = new AbortController();
   const left = owner.keyOwner(leaves.signal);
@@ -89,7 +89,7 @@ test('a caller that stops waiting for the key owner does not end the read for an
   expect(alone.owner.knownKeyOwner()).toBe('ann');
 });
 
-test('after a failed read of the key owner, a sync of a linked account does not wait for another read, and a call that needs the owner reads again after a second', async () => {
+test('a read of the key owner fails → syncs of linked accounts do not wait for another read, and a call that needs the owner reads again after a second', async () => {
   const { owner, asked, pass } = world();
   const first = owner.keyOwner(never);
   await asked[0]?.fail(timedOut());
@@ -103,7 +103,7 @@ test('after a failed read of the key owner, a sync of a linked account does not 
   await expect(again).resolves.toBe('ann');
 });
 
-test('the read of the key owner failed after ten seconds → calls in the next ten seconds get its error without another read', async () => {
+test('a read of the key owner fails after ten seconds → calls of the next ten seconds get its error without another read', async () => {
   const { owner, asked, pass } = world();
   const first = owner.keyOwner(never);
   await pass(10_000);
@@ -118,7 +118,7 @@ test('the read of the key owner failed after ten seconds → calls in the next t
   await expect(again).resolves.toBe('ann');
 });
 
-test('the owner of a replaced key stays protected until the platform tells the owner of the new key', async () => {
+test('the key is replaced → its former owner stays protected until the platform names the owner of the new key', async () => {
   const { owner, asked, pass, replaceKey } = world();
   const first = owner.keyOwner(never);
   await asked[0]?.tell('ann', true);
@@ -137,7 +137,7 @@ test('the owner of a replaced key stays protected until the platform tells the o
   expect([owner.knownKeyOwner(), owner.isKeyOwnerTold()]).toEqual(['bob', true]);
 });
 
-test('for ten minutes the owner of a key without an owner is not read again, and a late answer about the former key is ignored', async () => {
+test('a key has no owner → the owner is not read again for ten minutes, and a late answer about the former key is ignored', async () => {
   const { owner, asked, pass, replaceKey } = world();
   const late = owner.keyOwner(never);
   replaceKey('second');

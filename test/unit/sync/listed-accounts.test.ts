@@ -39,7 +39,7 @@ function platformOf(accounts: WireUser[], cap: number, before: () => void = () =
 /** Number of further pages that may be read: enough for every list of these tests. */
 const plenty = () => Promise.resolve(1000);
 
-test('a completely read list of all accounts finds each account by userName in any letter case and by externalId', async () => {
+test('a completely read list of accounts finds each account by userName in any letter case and by externalId', async () => {
   const accounts = Array.from({ length: 95 }, (_, number) => account(number));
   const found = await readAccountList(platformOf(accounts, 10).client, plenty, {});
   if (found.kind !== 'read') throw new Error(found.kind);
@@ -52,7 +52,7 @@ test('a completely read list of all accounts finds each account by userName in a
   expect(falsePositives).toBeLessThan(10);
 });
 
-test('a list of accounts that changes while it is read counts as incomplete or has every account that stayed', async () => {
+test('a list of accounts changes while it is read → it counts as incomplete, or has every account that stayed', async () => {
   let unproven = 0;
   for (let seed = 1; seed <= 300; seed++) {
     const random = generator(seed);
@@ -100,7 +100,7 @@ test('short pages, repeated accounts and smaller totals make a list of accounts 
   }
 });
 
-test('few new users are looked up one by one; many new users cause one read of the user list; a long list is not read for a few users', async () => {
+test('few new users, or a long list, cause single look-ups; many new users cause one read of the user list', async () => {
   const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
   const signal = new AbortController().signal;
   const wanted = { userName: 'new@acme.example', externalId: null };

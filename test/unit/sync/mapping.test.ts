@@ -106,7 +106,7 @@ describe('mapping of core attributes', () => {
     });
   });
 
-  it('active is true unless the resource says false', async () => {
+  it('the mapped active is true unless the resource says false', async () => {
     const active = async (resource: object) =>
       (await mappingOf().user(resource as Resource, 'id', [])).active;
     expect([await active({}), await active({ active: true }), await active({ active: false })]).toEqual([
@@ -171,7 +171,7 @@ describe('mapping of user attributes', () => {
     expect(Object.keys(teams)).toEqual(['0', '1']);
   });
 
-  it('if a source value is missing, the mapping clears the attribute under onEmpty clear, and leaves it out under keep', async () => {
+  it('a source value is missing → the mapping clears the attribute under onEmpty: clear, and leaves it out under onEmpty: keep', async () => {
     const mapped = await attributesOf(
       {
         kept: rule('string', 'nickName'),
@@ -186,7 +186,7 @@ describe('mapping of user attributes', () => {
     expect(mapped).toEqual({ cleared: null, clearedList: null, none: null });
   });
 
-  it('a failed expression gives a fault with name and reason, and other attributes keep their values', async () => {
+  it("an expression fails → the fault has the attribute's name and the reason, and other attributes keep their values", async () => {
     await expect(
       attributesOf({
         title: rule('string', 'title'),
@@ -256,13 +256,13 @@ describe('mapping of group names', () => {
     expect([name('team-a'), name('data'), name('x')]).toEqual(['T a', 'dneverta', 'x']);
   });
 
-  it('renaming a group by rules gives the same name for every call', () => {
+  it('renaming rules give the same group name in every call', () => {
     const name = nameOf({ include: ['team'] });
     expect([name('team'), name('team'), name('team')]).toEqual(['team', 'team', 'team']);
   });
 });
 
-describe('whether users change with their groups', () => {
+describe('whether users are mapped again when a group changes', () => {
   it.each<[string, Partial<MappingRules>, boolean]>([
     ['no rule reads groups', { attributes: { title: rule('string', 'title') } }, false],
     [
@@ -277,18 +277,18 @@ describe('whether users change with their groups', () => {
       { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } },
       false,
     ],
-  ])('a change of a group maps its users again only if a rule reads groups: %s', (_what, rest, reads) => {
+  ])('a change of a group maps its members again only if a rule reads groups: %s', (_what, rest, reads) => {
     expect(mappingOf(rest).rulesReadGroups).toBe(reads);
   });
 });
 
-describe('rules that do not compile', () => {
+describe('mapping rules that do not compile', () => {
   it.each<[string, Partial<MappingRules>]>([
     ['expression', { attributes: { a: rule('string', '$sum((') } }],
     ['path', { attributes: { a: rule('string', 'addresses[type eq') } }],
     ['scope', { users: { scope: 'active eq' } }],
     ['pattern', { groups: { include: ['('], exclude: [], rename: [] } }],
-  ])('an invalid rule is refused before the first sync: %s', (_what, rest) => {
+  ])('an invalid mapping rule is refused before the first sync: %s', (_what, rest) => {
     expect(() => mappingOf(rest)).toThrow();
   });
 });

@@ -23,13 +23,13 @@ function platformOf(
 
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id-${index}`);
 
-test('an id that the whole list shows counts as listed, and an id that it lacks as missing', async () => {
+test('a read of the whole list shows an id as listed, and an id that it lacks as missing', async () => {
   const { missing } = platformOf(ids(35));
   expect(await missing.look('id-34', signal)).toBe('listed');
   expect(await missing.look('gone', signal)).toBe('missing');
 });
 
-test('a list that loses a resource while it is read, or is cut, proves no id missing', async () => {
+test('a list that loses a resource while it is read, or that is cut, proves no id as missing', async () => {
   const some = ids(35);
   const { missing } = platformOf(some, (startIndex) => startIndex > 20 && some.shift());
   expect(await missing.look('gone', signal)).toBe('unproven');
@@ -40,7 +40,7 @@ test('a list that loses a resource while it is read, or is cut, proves no id mis
   expect(await cut.look('gone', signal)).toBe('unproven');
 });
 
-test('after a failed list an id counts as unproven, and the next look-up reads another list', async () => {
+test('a list fails → an id counts as unproven, and the next look-up reads another list', async () => {
   let fails = true;
   const { calls, missing } = platformOf(ids(3), () => {
     if (fails) throw new Error('no answer');
@@ -51,7 +51,7 @@ test('after a failed list an id counts as unproven, and the next look-up reads a
   expect(calls.lists).toBe(2);
 });
 
-test('ten thousand missing ids that are looked up at the same time need fewer than five lists', async () => {
+test('ten thousand missing ids are looked up at the same time → fewer than five lists are read', async () => {
   const { calls, missing } = platformOf(ids(3));
   let left = Array.from({ length: 10_000 }, (_, number) => `gone-${number}`);
   while (left.length > 0) {
@@ -62,7 +62,7 @@ test('ten thousand missing ids that are looked up at the same time need fewer th
   expect(calls.lists).toBeLessThan(5);
 });
 
-test('an id that is first looked up while a list is being read waits for the next list', async () => {
+test('an id is first looked up while a list is being read → it waits for the next list', async () => {
   const some = ids(35);
   let late: Promise<string> | undefined;
   const { calls, missing } = platformOf(some, (startIndex) => {
@@ -85,7 +85,7 @@ function movedClock(): Clock & { moveOn(ms: number): void } {
   };
 }
 
-test('an id that is looked up long after the last list is answered without a pause', async () => {
+test('an id is looked up long after the last list → it is answered without a pause', async () => {
   const clock = movedClock();
   const { missing } = platformOf(ids(3), () => clock.moveOn(900), clock);
   expect(await missing.look('gone', signal)).toBe('missing');
@@ -93,7 +93,7 @@ test('an id that is looked up long after the last list is answered without a pau
   expect(await missing.look('other', signal)).toBe('missing');
 });
 
-test('while a list takes longer than a second, a look-up returns `awaited` at once', async () => {
+test('a list takes longer than a second → a look-up returns `awaited` at once', async () => {
   const clock = movedClock();
   const { missing } = platformOf(ids(3), () => clock.moveOn(10_000), clock);
   expect(await missing.look('gone', signal)).toBe('missing');
@@ -102,7 +102,7 @@ test('while a list takes longer than a second, a look-up returns `awaited` at on
   expect(Date.now() - askedAt).toBeLessThan(500);
 });
 
-test('a list goes on when the caller that began it aborts, and answers the other callers', async () => {
+test('the caller that began a list aborts → the list goes on and answers all other callers', async () => {
   const asker = new AbortController();
   let lists = 0;
   const missing = createMissingIds(async ({ startIndex }, call) => {

@@ -4,7 +4,7 @@ import { settingsPrint } from '../../../src/sync/settings-print.ts';
 
 const SETTINGS = { attributes: {} } as Parameters<typeof settingsPrint>[0];
 
-test('another connection of the target is added → a refusal TakenByConnection, or about an account that may be of another connection, counts as a refusal under former settings, and NotAdopted does not', () => {
+test('another connection of the target is added → only refusals about accounts of other connections count as made under former settings', () => {
   const settings = settingsPrint(SETTINGS);
   const isFormer = (reason: string, more: { byConnections?: true } = {}) =>
     isBySettingsOfThen({ reason, settings, ...more }, settingsPrint(SETTINGS, ['hr']));

@@ -10,13 +10,13 @@ const target = (attributes: Record<string, Partial<AttributeRule>>) => ({
 });
 
 describe('types of the attributes of the extension UserAttribute', () => {
-  it('an extension attribute has the type of the platform attribute that reads it', () => {
+  it('a UserAttribute extension attribute has the type of the platform attribute that reads it', () => {
     expect(typedUserAttributes([target({ region: { type: 'string_array', from: `${URN}:area` } })])).toEqual([
       { name: 'area', type: 'string_array' },
     ]);
   });
 
-  it('an extension attribute that no rule reads has the type of the platform attribute with the same name', () => {
+  it('a UserAttribute extension attribute that no rule reads has the type of the platform attribute with its name', () => {
     const attributes = target({
       level: { type: 'number', from: 'title' },
       flag: { type: 'boolean', expression: 'true' },
@@ -27,14 +27,14 @@ describe('types of the attributes of the extension UserAttribute', () => {
     ]);
   });
 
-  it('the URN of the extension is recognised in any letter case, and the attribute name keeps its case', () => {
+  it('the UserAttribute URN is recognised in any letter case, and the attribute name keeps its case', () => {
     const [attribute] = typedUserAttributes([
       target({ x: { type: 'number', from: `${URN.toUpperCase()}:Level` } }),
     ]);
     expect(attribute).toEqual({ name: 'Level', type: 'number' });
   });
 
-  it('an extension attribute is in the schema if all targets agree on its type, and is left out if they differ', () => {
+  it('a UserAttribute extension attribute is in the schema only if all targets agree on its type', () => {
     const number = target({ level: { type: 'number' } });
     expect(typedUserAttributes([number, number])).toEqual([{ name: 'level', type: 'number' }]);
     expect(typedUserAttributes([number, target({ level: { type: 'string' } })])).toEqual([]);
@@ -70,7 +70,7 @@ describe('checks of settings by their grammar', () => {
     ['scopeFilter', '', /Write a SCIM filter/],
     ['attributePath', 'addresses[type eq', /Write a SCIM path/],
     ['attributePath', '', /Write a SCIM path/],
-  ] as const)('config checks explain the fault of %s %j and how to correct it', (check, text, advice) => {
+  ] as const)('config checks report the fault of %s %j and how to correct it', (check, text, advice) => {
     expect(configChecks[check](text, [])).toMatch(advice);
   });
 });

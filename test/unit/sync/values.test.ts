@@ -8,12 +8,12 @@ const value = (of: unknown) => ({ kind: 'value', value: of });
 const invalid = { kind: 'invalid', reason: expect.stringMatching(/^is .+ and cannot become .+$/) };
 
 describe.each(TYPES)('missing source values of a %s attribute', (type) => {
-  it('a missing source value keeps the attribute, and clears it if the rule says onEmpty: clear', () => {
+  it('a missing source value keeps the attribute, or clears it under onEmpty: clear', () => {
     expect(toAttributeValue(type, undefined, 'keep')).toEqual({ kind: 'absent' });
     expect(toAttributeValue(type, undefined, 'clear')).toEqual({ kind: 'clear' });
   });
 
-  it('an explicit null clears the attribute', () => {
+  it('an explicit null at the source clears the attribute', () => {
     expect(toAttributeValue(type, null, 'keep')).toEqual({ kind: 'clear' });
   });
 
@@ -58,7 +58,7 @@ describe('conversion of attribute values', () => {
     ['number_array', [], value([])],
     ['number_array', 3, value([3])],
     ['number_array', ['1', 'x'], invalid],
-  ])('a %s is converted from %j', (type, raw, expected) => {
+  ])('a %s attribute converts or refuses the source value %j', (type, raw, expected) => {
     expect(toAttributeValue(type, raw, 'keep')).toEqual(expected);
   });
 
@@ -70,7 +70,7 @@ describe('conversion of attribute values', () => {
     },
   );
 
-  it('conversion never throws, and converting a converted value does not change it', () => {
+  it('conversion of attribute values never throws, and converting a converted value does not change it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...TYPES), fc.jsonValue(), (type, raw) => {
         const mapped = toAttributeValue(type, raw, 'keep');
@@ -86,7 +86,7 @@ describe('conversion of attribute values', () => {
     [[], null, false],
     [['a', 'b'], ['b', 'a'], false],
     [false, null, false],
-  ])('%j and %j count as the same value: %p', (left, right, same) => {
+  ])('whether %j and %j count as the same attribute value: %p', (left, right, same) => {
     expect(sameValue(left, right)).toBe(same);
   });
 });

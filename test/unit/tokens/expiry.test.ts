@@ -11,7 +11,7 @@ test.each([
   ['4w', NOW + 28 * DAY],
   ['2027-01-31', Date.parse('2027-01-31T00:00:00Z')],
   ['2027-01-31T10:00:00+02:00', Date.parse('2027-01-31T08:00:00Z')],
-])('the expiry %s is parsed as the time %d', (text, at) => {
+])('the token expiry %s is parsed as the time %d', (text, at) => {
   expect(parseExpiry(text, NOW)).toEqual({ at });
 });
 
@@ -25,7 +25,7 @@ test.each([
   ['2027', 'is not understood'],
   ['0d', 'is in the past'],
   ['2026-05-31', 'is in the past'],
-])('the expiry %p %s', (text, fault) => {
+])('the token expiry %p is refused because it %s', (text, fault) => {
   expect(parseExpiry(text, NOW)).toEqual({ fault: expect.stringContaining(fault) });
 });
 
@@ -41,6 +41,6 @@ test.each([
   [-DAY, 0],
   [Infinity, undefined],
   [NaN, undefined],
-])('a token that expires in %d ms gives the expiry warning of %p days', (left, limit) => {
+])('a token that expires in %d ms is in the warning step of %p days', (left, limit) => {
   expect(warningOf(NOW + left, NOW)).toBe(limit);
 });

@@ -38,7 +38,7 @@ async function addKey(kid: string): Promise<(claims?: object) => Promise<string>
 const create = () =>
   createJwtVerifier({ clock, logger: silentLogger }, { issuer: 'i', audience: 'a', jwksUri });
 
-test("a token with an unknown key causes a fetch of the issuer's keys, at most every 30 seconds", async () => {
+test("a JWT with an unknown key causes a fetch of the issuer's keys, at most every 30 seconds", async () => {
   const first = await addKey('first');
   const verifier = create();
   expect((await verifier.verify(await first())).kind).toBe('valid');
@@ -50,7 +50,7 @@ test("a token with an unknown key causes a fetch of the issuer's keys, at most e
   expect(state.asked).toBe(2);
 });
 
-test("concurrent tokens with unknown keys cause one fetch of the issuer's keys", async () => {
+test("concurrent JWTs with unknown keys cause one fetch of the issuer's keys", async () => {
   const sign = await addKey('one');
   const verifier = create();
   const tokens = await Promise.all([1, 2, 3, 4, 5].map((n) => sign({ n })));
@@ -59,7 +59,7 @@ test("concurrent tokens with unknown keys cause one fetch of the issuer's keys",
   expect(state.asked).toBe(1);
 });
 
-test('after the issuer withdraws a key, a cached token that was signed with it is refused', async () => {
+test('an issuer withdraws a key → a cached JWT that was signed with it is refused', async () => {
   const sign = await addKey('going');
   const verifier = create();
   const token = await sign();
@@ -69,7 +69,7 @@ test('after the issuer withdraws a key, a cached token that was signed with it i
   await eventually('refused', async () => (await verifier.verify(token)).kind === 'refused');
 });
 
-test('a cached token is refused one minute after its expiry', async () => {
+test('a cached JWT is refused one minute after its expiry', async () => {
   const sign = await addKey('k');
   const verifier = create();
   const token = await sign({ exp: now / 1000 + 60 });
@@ -80,7 +80,7 @@ test('a cached token is refused one minute after its expiry', async () => {
   expect((await verifier.verify(token)).kind).toBe('refused');
 });
 
-test('the keys of an issuer that is unavailable are used for a day', async () => {
+test('the issuer is unavailable → its known keys are used for a day', async () => {
   const sign = await addKey('k');
   const verifier = create();
   expect((await verifier.verify(await sign())).kind).toBe('valid');
@@ -98,7 +98,7 @@ test('the keys of an issuer that is unavailable are used for a day', async () =>
   expect((await verifier.verify(await sign({ n: 2 }))).kind).toBe('valid');
 });
 
-test('an endless key document of an issuer is refused', async () => {
+test('a too large key document of an issuer is refused', async () => {
   const sign = await addKey('k');
   state.padding = 'x'.repeat(600_000);
   expect((await create().verify(await sign())).kind).toBe('undecided');

@@ -33,7 +33,7 @@ test('a stored token is found by its secret, and not by its digest or a part of 
   }
 });
 
-test('an expired token is refused, and a token with an unreadable expiry too', () => {
+test('an expired token, or one with an unreadable expiry, is refused', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret, NOW)]);
   expect(keyring.find(secret, NOW - 1)).toBeDefined();
@@ -42,7 +42,7 @@ test('an expired token is refused, and a token with an unreadable expiry too', (
   expect(keyring.find('with-a-strange-end', NOW)).toBeUndefined();
 });
 
-test('a reload of the stored tokens keeps the used rate limit of a token, and a token with a new secret starts with an unused limit', () => {
+test('stored tokens are reloaded → a token keeps its used rate limit, and a token with a new secret starts with an unused one', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret)]);
   const before = keyring.find(secret, NOW);
@@ -58,7 +58,7 @@ test('a reload of the stored tokens keeps the used rate limit of a token, and a 
 });
 
 test.each(['x'.repeat(340), 'x'.repeat(341), 'ü'.repeat(500), '漢'.repeat(2000)])(
-  'a long secret is found, and is not found with one character more or less (case %#)',
+  'a long secret is found only in full, not with one character more or less (case %#)',
   (long) => {
     const keyring = createOne();
     keyring.setSettings([{ name: 'long', secret: long }]);

@@ -3,7 +3,7 @@ import { errors } from 'jose';
 import { createLogger } from '../../../src/support/logger.ts';
 import { createRefusedJwtLog } from '../../../src/tokens/refused-jwts.ts';
 
-test('repeated refusals of JWTs are logged once a minute with the number of omitted ones', () => {
+test('repeated refusals of JWTs are logged once a minute with the number of refusals left out', () => {
   let now = 0;
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(line) });

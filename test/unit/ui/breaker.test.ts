@@ -21,7 +21,7 @@ test.each<[Breaker, string]>([
   [{ open: false, status: 401, only: ['PATCH', 'POST'] }, 'Key refused'],
   [{ open: true, status: 401, ofOtherKey: true }, 'Key refused'],
 ])(
-  'the page shows the breaker %j as "%s", with the words and the advice of the command status',
+  'the operators\' page shows the breaker %j as "%s", with the words and the advice of the command status',
   (breaker, label) => {
     const note: string = breakerNote(breaker, 'main');
     expect(failureLabel(breaker)).toBe(label);

@@ -43,7 +43,7 @@ test.each([
     'order the command links forget User:eve0 for the target main, then retry',
   ],
   ['scim-bridge links forget ends it', 'the command links forget ends it'],
-])('where a message of the service says "%s", the operators\' page shows "%s"', (sentence, shown) => {
+])('the operators\' page shows the service message "%s" as "%s"', (sentence, shown) => {
   expect(pageWords(sentence)).toBe(shown);
 });
 
@@ -62,7 +62,7 @@ test("commands in a text become links to views of the operators' page, for an ap
   ]);
 });
 
-test('no sentence of the service shows an option of the command line on the page', () => {
+test("no message of the service shows a command-line option on the operators' page", () => {
   // Source lines that name a command, without comments and descriptions of commands; each `${…}` gets a value.
   const shown = FOLDERS.flatMap((folder) =>
     readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' })

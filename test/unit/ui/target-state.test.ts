@@ -50,7 +50,7 @@ test.each<[string, object, string]>([
   ['the guard holds a change', { guard: { held: 1 }, exceptions: { total: 1 } }, 'Waits for approval'],
   ['there is a dead letter', { blocked: 1 }, 'Needs a person'],
 ])(
-  'while %s, the page labels the target %j with "%s", and with "In step" exactly if the target is converged',
+  'while %s, the operators\' page labels the target %j as "%s", and as "In step" only if it is converged',
   (_when, change, label) => {
     const status = row(change);
     expect(labelOf(status)[1]).toBe(label);
@@ -58,7 +58,7 @@ test.each<[string, object, string]>([
   },
 );
 
-test('the page shows conflicts, faults of derived data and refused events of a target without `scim-bridge` command lines', () => {
+test("the operators' page shows conflicts, faults of derived data and refused events of a target without `scim-bridge` command lines", () => {
   const status = row({
     ...withLast({ conflicts: { count: 2, reason: 'team is a number at the platform' } }),
     proof: { faults: 4 },
@@ -76,7 +76,7 @@ test('the page shows conflicts, faults of derived data and refused events of a t
   expect(obstacles(row(withLast({})))).toEqual([]);
 });
 
-test('the page shows the overdue comparison of a target, and advises to order Reconcile', () => {
+test("the operators' page shows the overdue comparison of a target, and advises to order Reconcile", () => {
   const reconcile = {
     last: null,
     lastSuccessAt: null,

@@ -28,7 +28,7 @@ const WANTED = [
   { platformId: undefined, name: 'not there yet' },
 ];
 
-test('for an account that the platform shows without groups, each desired group is read by its id', async () => {
+test('the platform shows an account without groups → verify-access reads each desired group by its id', async () => {
   const accounts = [
     { id: '7', username: 'ada@acme.example' },
     { id: '8', username: 'ada@acme.example.org' },
@@ -43,7 +43,7 @@ test('for an account that the platform shows without groups, each desired group 
   expect(reading?.notes).toHaveLength(1);
 });
 
-test('if no single account has the userName, verify-access takes attribute values from the SCIM extension and notes the missing account', async () => {
+test('no single account has the userName → verify-access takes attribute values from the SCIM extension and notes this', async () => {
   const same = { username: 'ada@acme.example' };
   const two = () => Promise.resolve([7, 9].map((id) => ({ id: String(id), ...same })));
   const absent = () => Promise.reject(new EndpointAbsent(200, { method: 'GET', route: '/api/v1/users' }));
@@ -55,7 +55,7 @@ test('if no single account has the userName, verify-access takes attribute value
   }
 });
 
-test('the security context of verify-access has stored values, else defaults converted to their type, and omits values of another type', () => {
+test('the security context of verify-access has stored values, else defaults in their type, and omits values of another type', () => {
   const define = (name: string, type: string, defaultValue: string | null = null) =>
     ({ id: name, name, type, defaultValue }) as never;
   const definitions = [

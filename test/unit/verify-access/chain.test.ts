@@ -38,7 +38,7 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
   return toAccessReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
 
-test('verify-access shows the push time and no duration when a later reconcile wrote the values', () => {
+test('a later reconcile wrote the values of a push → verify-access shows the push time and no duration', () => {
   const reconciled = PUSHED + 4 * MINUTE_MS;
   const [push, stored, applied] = timesOf({ newestAt: reconciled + 14 });
   expect(push?.at).toBe('2026-01-05T19:14:21.000Z');
@@ -46,12 +46,12 @@ test('verify-access shows the push time and no duration when a later reconcile w
   expect(applied).toEqual({ at: '2026-01-05T19:18:21.014Z', afterMs: undefined });
 });
 
-test('verify-access shows the time from push to write, also after later writes', () => {
+test('verify-access shows the time from push to write, even after later writes', () => {
   const [, , applied] = timesOf({ newestAt: PUSHED + MINUTE_MS, ofPushAt: PUSHED + 14 });
   expect(applied).toEqual({ at: '2026-01-05T19:14:21.014Z', afterMs: 14 });
 });
 
-test('verify-access shows no time of application for a push after the last write', () => {
+test('a push came after the last write → verify-access shows no time of application', () => {
   const [, , applied] = timesOf({ newestAt: PUSHED - MINUTE_MS + 14 });
   expect(applied).toEqual({ at: undefined, afterMs: undefined });
 });

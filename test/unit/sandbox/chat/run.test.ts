@@ -12,7 +12,7 @@ async function all(lines: AsyncIterable<string>): Promise<any[]> {
   return records;
 }
 
-test('every reader of a chat run gets all records from the time it joins to the end', async () => {
+test('every reader of a chat run gets all records from the moment of joining to the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom('say', 'join', 'pause'), { maxLength: 40 }), async (steps) => {
       const run = start();
@@ -34,7 +34,7 @@ test('every reader of a chat run gets all records from the time it joins to the 
   );
 });
 
-test('a waiting reader of a chat run that disconnects gets the end at once, and the run continues', async () => {
+test('a waiting reader of a chat run that disconnects ends at once, and the run continues', async () => {
   const run = start();
   const reader = run.follow()[Symbol.asyncIterator]();
   const waiting = reader.next();

@@ -32,7 +32,7 @@ const TABLE: [string, ThreadState, string | null, string | null, ThreadDecision]
 ];
 
 test.each(TABLE)(
-  'a chat request to a thread gets the expected answer: %s',
+  'a chat request to a thread is answered as its state requires: %s',
   (_name, standing, input, messageId, decision) => {
     expect(decide(standing, { input, messageId })).toBe(decision);
   },
@@ -93,7 +93,7 @@ function createDriver(state: State) {
   };
 }
 
-test('after random actions on a chat thread: one run at a time, one run per messageId, `sort` rises, and no record is lost', () => {
+test('after random actions a chat thread has one run at a time and one run per messageId, `sort` rises, and no record is lost', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const state = createState({ now: () => 0, isKept: () => false, changed: () => undefined });

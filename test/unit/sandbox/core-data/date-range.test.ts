@@ -42,7 +42,7 @@ test("the date range `today` is the local day of the query's time zone", () => {
   expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
 });
 
-test('in a filter a time with an offset is converted to the time zone of the query, and one without an offset is unchanged', () => {
+test("a filter converts a time with an offset to the query's time zone, and keeps one without an offset", () => {
   expect(momentOfFilter('2026-07-01T12:00:00Z', 'from', 'Europe/Berlin')).toBe('2026-07-01 14:00:00.000');
   expect(momentOfFilter('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00.000');
 });

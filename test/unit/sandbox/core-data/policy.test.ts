@@ -31,7 +31,7 @@ test('a cube without policies shows every row, and a cube whose policies match n
   expect(filters([own('*', 'DE')], {})).toEqual([equal('DE')]);
 });
 
-test('with several matching policies the rows of each policy are visible, and all rows if one policy has no filter', () => {
+test('several policies match → the rows of each policy are visible, and all rows if one policy has no filter', () => {
   const policies = [own('analysts', COUNTRY), own('french', 'FR'), { groups: ['everything'], filters: [] }];
   const userAttributes = { country: 'DE' };
   expect(filters(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual([
@@ -40,7 +40,7 @@ test('with several matching policies the rows of each policy are visible, and al
   expect(filters(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual([]);
 });
 
-test('a query returns a row only if for each queried member a policy that shows the member allows the row; a member without such a policy gives no rows', () => {
+test('a query returns a row only if for each queried member some policy shows the member and allows the row', () => {
   const showing = (policy: Policy, ...includes: string[]): Policy => ({
     ...policy,
     members: { includes, excludes: [] },
@@ -76,7 +76,7 @@ test("a policy filter with `values: userAttributes.countries` gets the attribute
   expect(at({})).toEqual([{ member: 'orders.country', operator: 'in' }]);
 });
 
-test('groups and userAttributes of a token are read only inside its wrapper `cubeCloud`, and values of wrong types are left out', () => {
+test('groups and userAttributes of a token are read only inside its claim `cubeCloud`, without values of wrong types', () => {
   const empty = { groups: [], userAttributes: {} };
   for (const claims of [
     {},

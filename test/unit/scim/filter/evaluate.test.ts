@@ -111,14 +111,14 @@ describe('filters that do not hold', () => {
   });
 });
 
-test('and binds tighter than or, and not applies first (RFC 7644 §3.4.2.2)', () => {
+test('in a filter `and` binds tighter than `or`, and `not` applies first (RFC 7644 §3.4.2.2)', () => {
   expect(parseFilter(userType, 'title pr or active eq true and not (name pr)', auto)).toMatchObject({
     kind: 'or',
     branches: [{ kind: 'present' }, { kind: 'and', branches: [{ kind: 'compare' }, { kind: 'not' }] }],
   });
 });
 
-test('the filter members eq matches members.value (Entra reference check)', () => {
+test('the filter `members eq` matches members.value (Entra reference check)', () => {
   const group = { id: '1', displayName: 'Finance', members: [{ value: '9' }, { value: '8' }] };
   const check = (text: string) => evaluateFilter(parseFilter(groupType, text, auto), group);
   expect(check('id eq "1" and members eq "9"')).toBe(true);

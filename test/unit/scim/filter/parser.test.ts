@@ -94,7 +94,7 @@ describe('filters that only lenient profiles take', () => {
   });
 });
 
-describe('the equality that an index can answer', () => {
+describe('the equality of a filter that an index can answer', () => {
   const equalities: [string, { attribute: string; value: string } | undefined][] = [
     ['userName eq "Jo@X.example"', { attribute: 'username', value: 'Jo@X.example' }],
     ['userName eq "5f1c0c4e-random"', { attribute: 'username', value: '5f1c0c4e-random' }],
@@ -113,11 +113,11 @@ describe('the equality that an index can answer', () => {
     ['userName pr', undefined],
     ['active eq true', undefined],
   ];
-  test.each(equalities)('the filter %s requires the equality %j', (text, expected) => {
+  test.each(equalities)('the equality by which an index can answer the filter %s is %j', (text, expected) => {
     expect(equalityOf(parseFilter(userType, text, auto))).toEqual(expected);
   });
 
-  test('the Entra reference check id eq "1" and members eq "9" is parsed for groups', () => {
+  test('the Entra reference check `id eq "1" and members eq "9"` is parsed for groups', () => {
     expect(equalityOf(parseFilter(groupType, 'id eq "1" and members eq "9"', auto))).toEqual({
       attribute: 'id',
       value: '1',
@@ -129,8 +129,8 @@ describe('the equality that an index can answer', () => {
   });
 });
 
-describe('a filter that was seen before', () => {
-  test('the deviations of a filter are counted each time the same text is parsed', () => {
+describe('a filter whose parsed form is cached', () => {
+  test('a filter with a deviation is parsed twice → the deviation is counted each time', () => {
     const seen: DeviationName[] = [];
     const profile = profileOf('auto', (kind) => seen.push(kind));
     const first = parseFilter(userType, 'manager eq boss', profile);
@@ -144,7 +144,7 @@ describe('a filter that was seen before', () => {
   });
 });
 
-test('enterprise attributes are named by URN in any letter case', () => {
+test('enterprise attributes in a filter may have their URN in any letter case', () => {
   const filter = parseFilter(userType, `${ENTERPRISE.toUpperCase()}:MANAGER.VALUE eq "7"`, rfc);
   expect(equalityOf(filter)?.attribute).toBe(`${ENTERPRISE}:manager.value`.toLowerCase());
   expect(() => parseFilter(userType, 'emails[', auto)).toThrow(ScimError);

@@ -84,7 +84,7 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     expect(one({ op: 'replace', value: { [ENTERPRISE]: null } }).schemas).toEqual([USER, ATTRIBUTES]);
   });
 
-  test('PATCH replace without a match is noTarget under rfc, and adds the element under other profiles', () => {
+  test('PATCH replace without a match answers noTarget under the profile rfc, and adds the element under other profiles', () => {
     const operation = { op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '1' };
     expect(refusal(() => patched(start, [operation], 'rfc'))).toBe('400 noTarget');
     for (const name of ['auto', 'entra', 'okta', 'lenient'] as const) {
@@ -92,7 +92,7 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     }
   });
 
-  test('PATCH add whose filter no element matches adds one made of the equalities of the filter, or answers noTarget if these do not satisfy the filter', () => {
+  test("PATCH add with an unmatched filter adds an element made of the filter's equalities, or answers noTarget if these do not satisfy the filter", () => {
     const operation = { op: 'add', path: 'emails[type ne "work" and type ne "home"].value', value: '1' };
     expect(one(operation).emails).toEqual([WORK, HOME, { value: '1' }]);
     const either = { op: 'add', path: 'emails[type eq "a" or type eq "b"].value', value: '1' };
@@ -169,7 +169,7 @@ describe('refused PATCH operations', () => {
   });
 });
 
-test('PATCH adds 1,000 values to a list, adds them again without change, and removes 999 of them within two seconds', () => {
+test('PATCH adds 1,000 values, adds these again without effect, and removes 999 within two seconds', () => {
   const roles = Array.from({ length: 1000 }, (_, index) => ({ value: `r${index}` }));
   const many = patched(start, [{ op: 'add', path: 'roles', value: roles }]);
   const again = patched(many, [{ op: 'add', path: 'roles', value: roles }]);
@@ -205,7 +205,7 @@ test('PATCH of title leaves id, meta and externalId of the stored resource uncha
   expect(Object.keys(result).at(-1)).toBe('meta');
 });
 
-test('a PATCH that makes an existing element primary clears primary of the other elements', () => {
+test('a PATCH that makes an existing element primary clears primary of all other elements', () => {
   const primaryLast = user({ emails: [{ value: 'a' }, { value: 'b', primary: true }] });
   const result = patched(primaryLast, [
     { op: 'add', path: 'emails', value: [{ value: 'a', primary: true }] },
@@ -221,7 +221,7 @@ test('PATCH remove of the value of an element removes the whole element', () => 
   expect(patched(named, [{ op: 'Remove', path: 'emails[type eq "work"].value' }]).emails).toEqual([HOME]);
 });
 
-test('a PATCH that changes nothing gives the same canonical text', () => {
+test('a PATCH that changes nothing leaves the canonical text unchanged', () => {
   const operations = [
     { op: 'Add', path: 'emails', value: [{ type: 'work', value: 'w@x', primary: 'True' }] },
     { op: 'replace', path: 'name', value: { givenName: 'Jo' } },

@@ -113,8 +113,8 @@ describe('Entra, default shape', () => {
   });
 });
 
-describe('Entra with aadOptscim062020', () => {
-  test('one pathless operation changes simple attributes', () => {
+describe('Entra with the feature flag aadOptscim062020', () => {
+  test('one PATCH operation without a path changes several simple attributes', () => {
     const value = {
       displayName: 'Joan',
       active: false,
@@ -139,12 +139,12 @@ describe('Entra with aadOptscim062020', () => {
 });
 
 describe('Entra SCIM validator', () => {
-  test('a PATCH path in other letter case and an extra key in an operation are accepted', () => {
+  test('a PATCH of the Entra validator with a path in another letter case and an extra key in an operation is accepted', () => {
     const operation = { op: 'replace', name: 'x', path: 'UserName', value: 'new' };
     expect(patched(start, [operation]).userName).toBe('new');
   });
 
-  test('PATCH replace of `emails` with two values of the same type stores both', () => {
+  test('PATCH replace of `emails` with two values of one type stores both values', () => {
     const value = [
       { value: 'a', type: 'work' },
       { value: 'b', type: 'work' },
@@ -160,17 +160,17 @@ describe('PATCH requests of Okta', () => {
     expect(patched(off, [{ op: 'replace', value: { active: true } }], 'okta')).toEqual(start);
   });
 
-  test("Okta's id in a pathless value is ignored", () => {
+  test("the id in the value of Okta's PATCH without a path is ignored", () => {
     const value = { id: 'other', meta: {}, schemas: [], groups: [], displayName: 'New' };
     expect(patched(start, [{ op: 'replace', value }], 'okta')).toEqual({ ...start, displayName: 'New' });
   });
 
-  test("Okta's password is accepted and not stored", () => {
+  test('the password in a PATCH of Okta is accepted and not stored', () => {
     expect(patched(start, [{ op: 'replace', value: { password: 'secret' } }], 'okta')).toEqual(start);
     expect(patched(start, [{ op: 'replace', path: 'password', value: 'secret' }], 'okta')).toEqual(start);
   });
 
-  test("Okta's pathless replace with an object under the URN of the custom attributes stores all attributes of the object", () => {
+  test("Okta's PATCH replace without a path stores all attributes of an object under the URN of the custom attributes", () => {
     const value = { [ATTRIBUTES]: { region: 'us', clearance: 2, regions: ['eu', 'us'] } };
     expect(patched(start, [{ op: 'replace', value }], 'okta')[ATTRIBUTES]).toEqual({
       clearance: 2,
@@ -181,14 +181,14 @@ describe('PATCH requests of Okta', () => {
 });
 
 describe('PATCH requests of OneLogin and authentik', () => {
-  test("OneLogin's managerId and booleans as text are accepted", () => {
+  test("OneLogin's managerId, and booleans sent as text, are accepted in a PATCH", () => {
     const value = { active: 'false', [ENTERPRISE]: { manager: { managerId: 12 } } };
     const resource = patched(start, [{ op: 'replace', value }]);
     expect(resource.active).toBe(false);
     expect(enterprise(resource).manager).toEqual({ value: '12' });
   });
 
-  test('a PATCH replace without path whose value is the whole resource (authentik) changes only what differs, and ignores id and meta', () => {
+  test("authentik's PATCH replace with the whole resource changes only different values, and ignores id and meta", () => {
     const value = { ...start, id: '1', meta: { resourceType: 'User' }, displayName: 'Other' };
     expect(patched(start, [{ op: 'replace', value }])).toEqual({ ...start, displayName: 'Other' });
   });

@@ -47,7 +47,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(steps(operation)).toEqual(expected);
   });
 
-  test('PATCH remove by a filter on type and display gives one step with the filter, which is evaluated on each member', () => {
+  test('PATCH remove with a filter on type and display gives one step, whose filter is evaluated on each member', () => {
     const [step] = steps({ op: 'remove', path: 'members[type eq "Group" and display co "x"]' });
     expect(step?.kind).toBe('removeWhere');
     if (step?.kind !== 'removeWhere') return;
@@ -55,7 +55,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(evaluateFilter(step.filter, { value: '1', type: 'User', display: 'axb' })).toBe(false);
   });
 
-  test('Okta group push: id is ignored, and add and remove in one request are applied in order', () => {
+  test("in Okta's group push the id is ignored, and add and remove in one request are applied in order", () => {
     const { rest, steps: found } = split(
       { op: 'replace', value: { id: 'g1', displayName: 'Finance' } },
       { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] },
@@ -69,7 +69,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(applyPatch(groupType, group, rest, auto)).toEqual({ ...group, displayName: 'Finance' });
   });
 
-  test("authentik's replace without a path replaces attributes and members of the group", () => {
+  test("authentik's PATCH replace without a path replaces attributes and members of the group", () => {
     const value = {
       schemas: [GROUP],
       id: '1',
@@ -95,7 +95,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(refusal(() => steps(operation))).toBe('400 invalidValue');
   });
 
-  test('the profile rfc refuses a member given as a string, and a remove of members with a value instead of a filter', () => {
+  test('the profile rfc refuses a member given as text, and a remove of members by value instead of filter', () => {
     const parse = (operation: object) => refusal(() => parsePatch(groupType, patchOp(operation), rfc));
     expect(parse({ op: 'add', path: 'members', value: ['9'] })).toBe('400 invalidValue');
     expect(parse({ op: 'remove', path: 'members', value: [{ value: '9' }] })).toBe('400 invalidValue');
@@ -103,7 +103,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(parse({ op: 'remove', path: 'members' })).toBe('accepted');
   });
 
-  test('a member with $ref and without value counts as the deviation reference-for-value, and a member with both as no deviation', () => {
+  test('a member with $ref but no value counts as the deviation reference-for-value, and a member that has a value does not', () => {
     const counted = (value: object) => {
       const names: string[] = [];
       const profile = profileOf('auto', (name) => names.push(name));
@@ -146,7 +146,7 @@ describe('membersOf a POST or PUT body', () => {
     },
   );
 
-  test('a member without a usable value is 400 invalidValue', () => {
+  test('a member without a usable value in a POST or PUT body answers 400 invalidValue', () => {
     expect(refusal(() => membersOf({ members: [{ value: {} }] }))).toBe('400 invalidValue');
     expect(refusal(() => membersOf({ members: [true] }))).toBe('400 invalidValue');
   });

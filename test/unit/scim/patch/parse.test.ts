@@ -74,7 +74,7 @@ describe('PATCH operations', () => {
     expect(() => parse(patchOp({ op: 'remove', path: 'title' }, { op: 'x' }))).toThrow('Operation 2');
   });
 
-  test('an ignored attribute in PATCH is reported as a deviation', () => {
+  test('a PATCH of an ignored attribute is reported as a deviation', () => {
     const seen: DeviationName[] = [];
     const profile = profileOf('auto', (kind) => seen.push(kind));
     expect(parse(patchOp({ op: 'replace', value: { foo: 1, id: '1' } }), profile)).toEqual([]);

@@ -59,7 +59,7 @@ function attempt(act: () => Resource): Resource | undefined {
   }
 }
 
-test('applying a replace twice equals applying it once (RFC 7644 §3.5.2.3)', () => {
+test('a PATCH replace applied twice equals one applied once (RFC 7644 §3.5.2.3)', () => {
   fc.assert(
     fc.property(users, settings, (resource, setting) => {
       const operation = { op: 'replace', ...setting };
@@ -70,7 +70,7 @@ test('applying a replace twice equals applying it once (RFC 7644 §3.5.2.3)', ()
   );
 });
 
-test('applying an add twice equals applying it once', () => {
+test('a PATCH add applied twice equals one applied once', () => {
   fc.assert(
     fc.property(users, settings, (resource, setting) => {
       const operation = { op: 'add', ...setting };
@@ -99,7 +99,7 @@ test('applyPatch does not modify its input at any depth', () => {
   );
 });
 
-test('the patched resource is canonical: parsing it again gives the same text', () => {
+test('a patched resource is canonical, so parsing it again gives an equal text', () => {
   fc.assert(
     fc.property(users, operations, (resource, list) => {
       const result = attempt(() => patched(resource, list));
@@ -112,7 +112,7 @@ test('the patched resource is canonical: parsing it again gives the same text', 
   );
 });
 
-test('adding a missing value and removing it restores the resource', () => {
+test('PATCH add of a missing value and then remove of it restores the resource', () => {
   const additions: [object, object][] = [
     [{ op: 'add', path: 'nickName', value: 'n' }, { op: 'remove', path: 'nickName' }],
     [{ op: 'add', path: 'ims', value: [{ value: 'n', type: 'x' }] }, { op: 'remove', path: 'ims[value eq "n"]' }],

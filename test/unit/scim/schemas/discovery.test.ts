@@ -61,7 +61,7 @@ describe('Schemas (RFC 7643 §7)', () => {
     ]);
   });
 
-  test('displayName of a group is not readOnly, because Rippling omits readOnly attributes', () => {
+  test('displayName of a group is not announced as readOnly, because Rippling omits readOnly attributes', () => {
     expect(find(GROUP).attributes).toContainEqual(
       expect.objectContaining({ name: 'displayName', required: true, mutability: 'readWrite' }),
     );
