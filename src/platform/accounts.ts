@@ -22,8 +22,8 @@ export function createAccounts(send: Send) {
   ): Promise<RestPage<ConsoleUser> & { items: ConsoleUser[] }> {
     const query = { ...range, first: PAGE_SIZE };
     const found = await call('GET', LIST, { query, read: readRestList(readConsoleUser) }, options);
-    // The API does not say whether the `count` of a search counts its hits or all accounts, so it is not used as the total: in an
-    // answer without pageInfo, only a page that is not full is the last one. `data`: the accounts in the older style of answers.
+    // The older style of answers has the accounts in `data`. `count` is dropped, because the API does not say whether it counts the
+    // hits of a search or all accounts; `listByCursor` then ends at a page that is not full, unless pageInfo marks the end.
     return { ...found, items: found.items ?? found.data ?? [], count: undefined };
   }
 

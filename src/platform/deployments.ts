@@ -82,7 +82,7 @@ function readVersion(entry: Record<string, unknown>): DeploymentVersion {
 }
 
 const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
-  // `data` is the specified name of the list, `items` the published one (contract 4.5).
+  // The list is `data` in the platform's specification, `items` in the vendor's published document (contract 4.5).
   const listed = isRecord(body) ? (body['data'] ?? body['items']) : undefined;
   if (!Array.isArray(listed)) throw refuse('no list of versions');
   return listed.filter(isRecord).map(readVersion);

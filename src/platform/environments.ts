@@ -60,7 +60,7 @@ const readEnvironment: Reader<Environment> = (body, refuse) => {
   const { host, port } = credentialsOf(fields.all['api_credentials'], 'sql');
   return {
     id: fields.id,
-    // The published form of the answer has no name (contract 4.2).
+    // In the form that the vendor published, an environment has no name, and may have a branch (contract 4.2).
     name: fields.optionalText('name') ?? fields.optionalText('branch') ?? fields.id,
     type: fields.text('type') as EnvironmentType,
     ...(typeof url === 'string' ? { restUrl: url } : {}),

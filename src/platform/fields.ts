@@ -1,4 +1,4 @@
-// Reads properties of records from the platform: the id is required, other properties are optional.
+// Reads properties of a record from the platform by name and type. A record without a usable id is refused.
 import { isRecord } from './answer.ts';
 import { textId, type Refuse } from './readers.ts';
 

@@ -69,17 +69,17 @@ export interface PlatformRequest<T> {
 const MEGABYTE = 1024 * 1024;
 const MAX_DEPTH = 32;
 /** `maxStructure`: brackets, braces and commas. */
-const DEFAULT: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
+const DEFAULT_BOUNDS: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
 /** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
 const MAX_SCIM_TEXT = 256 * 1024;
-/** Larger than DEFAULT, because the size of a query result depends on the query. */
-const RESULTS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
+/** Larger than DEFAULT_BOUNDS, because the size of a query result depends on the query. */
+const RESULT_BOUNDS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
 
 const BOUNDS: Record<Family, AnswerBounds> = {
-  scim: { ...DEFAULT, maxText: MAX_SCIM_TEXT },
-  rest: DEFAULT,
-  data: RESULTS,
-  chat: RESULTS,
+  scim: { ...DEFAULT_BOUNDS, maxText: MAX_SCIM_TEXT },
+  rest: DEFAULT_BOUNDS,
+  data: RESULT_BOUNDS,
+  chat: RESULT_BOUNDS,
 };
 
 /** Allows a group with about 150,000 members; the platform returns all members in one answer. */

@@ -18,7 +18,10 @@ interface RestList<T> {
   query?: PlatformRequest<unknown>['query'];
   /** Reads one entry. */
   read: Reader<T>;
-  /** Property of `data` that has the list in the specified style; the published style has the list in `items` (contract 4.1). */
+  /**
+   * Property of `data` that has the list in the form of the platform's specification. The form that the vendor published has it
+   * in `items` (contract 4.1).
+   */
   member?: string;
   /** False for a list without cursor, which is read by offset from the first request on. Default: true. */
   hasCursor?: boolean;
