@@ -9,12 +9,12 @@ type TimeUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quart
 const UNITS = 'day|week|month|year|quarter|hour|minute|second';
 const ONE_UNIT = new RegExp(`(this|last|next)\\s+(${UNITS})`);
 const SEVERAL_UNITS = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`);
+/** A word for a count: digits, `a`, `an`, or a number up to ten. */
+const COUNT_WORD = '\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten';
 /** `3 days ago`, `an hour from now`. */
-const AGO = new RegExp(
-  `\\b(\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s? (ago|from now|later)\\b`,
-);
+const AGO = new RegExp(`\\b(${COUNT_WORD}) (${UNITS})s? (ago|from now|later)\\b`);
 /** `in 2 weeks`. */
-const AHEAD = new RegExp(`\\bin (\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s?\\b`);
+const AHEAD = new RegExp(`\\bin (${COUNT_WORD}) (${UNITS})s?\\b`);
 /** `past week`, `this 3 months`, `+2 days`: a moment relative to now. */
 const RELATIVE = new RegExp(`(?:^|\\s)(past|this|next|last|after|[+-])\\s*(?:(\\d+)\\s+)?(${UNITS})s?\\b`);
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
@@ -65,11 +65,15 @@ const wholeUnits = (unit: TimeUnit, first: Date, last: Date): WordRange => [
   new Date(addUnits(unit, startOfUnit(unit, last), 1).getTime() - 1),
 ];
 
-/** Returns the number that a word of AGO or AHEAD stands for: digits, a number word, or `a` and `an` (1); -1 for no word. */
+/** Returns the number that a COUNT_WORD stands for; `a` and `an` are 1. */
 function toCount(word: string): number {
   if (/^\d/.test(word)) return Number(word);
   return word.startsWith('a') ? 1 : NUMBERS.indexOf(word);
 }
+
+/** Returns `now` moved by a number of units, a negative one into the past; undefined beyond MAX_COUNT. */
+const movedFrom = (now: Date, unit: TimeUnit, count: number): Date | undefined =>
+  Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
 
 /** Returns the date of a phrase such as `3 March`, at noon; without a year the nearest to now. */
 function byMonth(text: string, now: Date): Date | undefined {
@@ -129,17 +133,16 @@ function naturalMoment(words: string, now: Date): Date | undefined {
     .replace(/(\d)(?:st|nd|rd|th)\b/g, '$1')
     .replace(/[,\s]+/g, ' ')
     .trim();
-  const [, ago, agoUnit, direction] = AGO.exec(text) ?? [];
-  const [, ahead, aheadUnit] = AHEAD.exec(text) ?? [];
-  const count = ago === undefined ? toCount(ahead ?? '') : toCount(ago) * (direction === 'ago' ? -1 : 1);
-  const unit = (agoUnit ?? aheadUnit) as TimeUnit | undefined;
   const [, relation, relativeCount, relativeUnit] = RELATIVE.exec(text) ?? [];
   if (relativeUnit !== undefined) {
     const isPast = relation === 'past' || relation === 'last' || relation === '-';
-    const steps = Number(relativeCount ?? 1) * (isPast ? -1 : 1);
-    return Math.abs(steps) <= MAX_COUNT ? addUnits(relativeUnit as TimeUnit, now, steps) : undefined;
+    return movedFrom(now, relativeUnit as TimeUnit, Number(relativeCount ?? 1) * (isPast ? -1 : 1));
   }
-  if (unit !== undefined) return Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
+  const [, ago, agoUnit, direction] = AGO.exec(text) ?? [];
+  if (ago !== undefined)
+    return movedFrom(now, agoUnit as TimeUnit, toCount(ago) * (direction === 'ago' ? -1 : 1));
+  const [, ahead, aheadUnit] = AHEAD.exec(text) ?? [];
+  if (ahead !== undefined) return movedFrom(now, aheadUnit as TimeUnit, toCount(ahead));
   if (/\b(?:now|today|tonight|this (?:morning|afternoon|evening|night))\b/.test(text)) return now;
   if (/\b(?:yesterday)\b/.test(text)) return addUnits('day', now, -1);
   // Before seven in the morning, `last night` is still going on, so it means the present day.

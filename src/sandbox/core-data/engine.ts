@@ -77,6 +77,12 @@ function engineMessage(error: unknown): string {
   return message.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 
+/** Returns the limit that a result of this size exceeds, as a client reads it; undefined if it exceeds none. */
+function exceededLimit(rows: number, bytes: number, { maxRows, maxBytes }: Bounds): string | undefined {
+  if (rows > maxRows) return `${maxRows} rows`;
+  return bytes > maxBytes ? `${maxBytes} bytes` : undefined;
+}
+
 /** Reads all rows; a failure ends the reading, and the rows before it are returned. */
 async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boolean): Promise<QueryAnswer> {
   const columns = result
@@ -92,11 +98,9 @@ async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boole
           keepsNumbers ? toNativeCell(value, types[index] ?? '') : toCell(value),
         );
         for (const cell of row) bytes += typeof cell === 'string' ? cell.length : CELL_BYTES;
-        const tooLarge =
-          rows.length >= bounds.maxRows
-            ? `${bounds.maxRows} rows`
-            : bytes > bounds.maxBytes && `${bounds.maxBytes} bytes`;
-        if (tooLarge) return { columns, rows, failure: `The result is larger than ${tooLarge}; add a LIMIT` };
+        const limit = exceededLimit(rows.length + 1, bytes, bounds);
+        if (limit !== undefined)
+          return { columns, rows, failure: `The result is larger than ${limit}; add a LIMIT` };
         rows.push(row);
       }
     }

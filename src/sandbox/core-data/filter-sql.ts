@@ -69,11 +69,12 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
     return first === undefined ? 'FALSE' : `${column} ${compare} ${typed(filter, first, bind)}`;
   }
   if (operator === 'equals' || operator === 'in') return equality(filter, column, bind);
-  if (operator === 'notEquals' || operator === 'notIn') {
-    const orAbsent = values.includes(null) ? '' : ` OR ${column} IS NULL`;
-    return `NOT (${equality(filter, column, bind)})${orAbsent}`;
-  }
   const hasNull = values.includes(null);
+  // Null counts as different from every value, unless the filter names it.
+  const orAbsent = hasNull ? '' : ` OR ${column} IS NULL`;
+  if (operator === 'notEquals' || operator === 'notIn')
+    return `NOT (${equality(filter, column, bind)})${orAbsent}`;
+  // The remaining operators compare texts: `contains`, `notContains` and similar ones.
   if (!operator.startsWith('not')) {
     // A filter with null alone does not come here: `valuesOf` refuses it.
     const matched = textMatch(operator, filter, column, bind);
@@ -82,7 +83,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
   if (values.every((value) => value === null)) return 'TRUE';
   // `notContains` becomes `contains`.
   const positive = operator.charAt(3).toLowerCase() + operator.slice(4);
-  return `NOT (${textMatch(positive, filter, column, bind)})${hasNull ? '' : ` OR ${column} IS NULL`}`;
+  return `NOT (${textMatch(positive, filter, column, bind)})${orAbsent}`;
 }
 
 /** Returns the condition of a filter; `columnOf` returns the SQL of a member. */

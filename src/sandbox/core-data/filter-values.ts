@@ -35,7 +35,7 @@ interface ConditionValues {
 const PG_TRUE = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
 const PG_FALSE = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
 /** SQL operator of each date operator, as PostgreSQL names it in an error. */
-const COMPARISONS: Partial<Record<Operator, string>> = {
+const DATE_COMPARISONS: Partial<Record<Operator, string>> = {
   inDateRange: '>=',
   onTheDate: '>=',
   notInDateRange: '<',
@@ -75,6 +75,7 @@ function fitting(type: string, value: string): string {
   }
   if (type === 'timestamp without time zone') return fittingMoment(value);
   if (type === 'text') return value;
+  // The other types are whole numbers: `integer` and `bigint`.
   const isNumber =
     type === 'numeric' ? word !== '' && Number.isFinite(Number(word)) : /^[+-]?\d+$/.test(word);
   if (!isNumber) throw badValue(type, value);
@@ -121,7 +122,7 @@ function datesOf(condition: FilterCondition, setting: FilterSetting): ConditionV
   const type = columnType(target);
   if (!type.startsWith('timestamp'))
     throw userError(
-      `Error: operator does not exist: ${type} ${COMPARISONS[operator]} timestamp with time zone`,
+      `Error: operator does not exist: ${type} ${DATE_COMPARISONS[operator]} timestamp with time zone`,
     );
   const [first, last] = values.map((value, index) => {
     if (value === null) throw badValue('timestamp with time zone', 'Invalid date');
@@ -134,7 +135,7 @@ function datesOf(condition: FilterCondition, setting: FilterSetting): ConditionV
 /** Returns the values, checked against the member, and the span of a date operator. @throws 400 */
 export function valuesOf(condition: FilterCondition, setting: FilterSetting): ConditionValues {
   const { target, operator, values } = condition;
-  if (COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
+  if (DATE_COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
   const present = values.filter((value) => value !== null);
   const type = columnType(target);
   // Cube looks for the member among the measures only.

@@ -73,8 +73,8 @@ export function granularityFault({
     return '"offset" must be a count and a unit, such as "-1 day"';
   if (origin !== undefined)
     return isMoment(origin) ? undefined : '"origin" must be a date or a moment, such as "2026-01-05"';
-  const isWhole = only.unit === 'year' || UNITS_IN_NEXT[only.unit] % only.count === 0;
-  return others.length === 0 && isWhole
+  const dividesNext = only.unit === 'year' || UNITS_IN_NEXT[only.unit] % only.count === 0;
+  return others.length === 0 && dividesNext
     ? undefined
     : `the interval "${interval}" needs "origin", because it does not divide the next longer unit`;
 }

@@ -11,6 +11,12 @@ type Rows = readonly (readonly Cell[])[];
 /** A column under its name in the answer; `cellOf` returns its cell of a row. */
 type NamedColumn = readonly [name: string, cellOf: (row: readonly Cell[]) => Cell];
 
+/** Returns `2026-01-31T12:00:00.000` for a moment as the engine reads it. */
+const isoOf = (moment: string): string => {
+  const text = moment.replace(' ', 'T');
+  return text.includes('.') ? text : `${text}.000`;
+};
+
 /** Returns the span as the column `compareDateRange` shows it. */
 const spanText = (query: Query): string =>
   (query.timeDimensions.find(({ span }) => span)?.span ?? []).map(isoOf).join(' - ');
@@ -18,12 +24,6 @@ const spanText = (query: Query): string =>
 /** Returns true if `one` is the same granularity as `other` or finer; a granularity of the model counts as the finest. */
 const isAtLeastAsFine = (one: string, other: string): boolean =>
   GRANULARITIES.findIndex((name) => name === one) <= GRANULARITIES.findIndex((name) => name === other);
-
-/** Returns `2026-01-31T12:00:00.000` for a moment as the engine reads it. */
-const isoOf = (moment: string): string => {
-  const text = moment.replace(' ', 'T');
-  return text.includes('.') ? text : `${text}.000`;
-};
 
 /**
  * Returns columns with their names in the answer. A time with a granularity also appears under the name of its

@@ -155,6 +155,7 @@ function showOrder(query: Query): SandboxJsonObject {
   const steps = query.order ?? sortStepsOf(query).map((step) => ({ ...step, id: memberOf(step.id) }));
   return Object.fromEntries(steps.map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
 }
+
 /** Returns `orders.created_at` for the column `orders.created_at.month`. */
 const memberOf = (column: string): string => column.split('.', 2).join('.');
 
@@ -205,8 +206,8 @@ export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResu
   };
 }
 
-/** Returns the JSON body of a POST, or the query string of a GET. */
-export const sourceOf = (method: string, body: unknown, address: unknown): SandboxJsonObject => {
-  const source = method === 'GET' ? address : body;
+/** Returns the JSON body of a POST, or the parsed query string of a GET. */
+export const sourceOf = (method: string, body: unknown, queryString: unknown): SandboxJsonObject => {
+  const source = method === 'GET' ? queryString : body;
   return isJsonObject(source) ? source : {};
 };

@@ -108,6 +108,7 @@ const anyOf = (parts: readonly EvaluatedFilter[]): EvaluatedFilter | undefined =
  * Returns the row filters of one cube for the members of a query, or null when no policy shows one of the members. Each member
  * is seen in the rows of any policy that shows it; a query sees the rows that all of its members have in common.
  * @param policies those that match the context
+ * @param evaluateAll returns all filters of a policy as one
  * @param isBelowView true for a cube of a queried view, which decides on the members: each policy then counts for each member
  */
 function constraintsOf(
@@ -122,6 +123,7 @@ function constraintsOf(
     if (granting.length === 0) return null;
     if (granting.some(({ filters }) => filters.length === 0)) continue;
     const constraint = anyOf(granting.map(evaluateAll).filter((filter) => filter !== undefined));
+    // Members with the same filter add it once.
     if (constraint) found.set(JSON.stringify(constraint), constraint);
   }
   return [...found.values()];

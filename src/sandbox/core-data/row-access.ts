@@ -17,7 +17,7 @@ export interface RowAccess {
 interface Access {
   readonly context: CoreDataSecurityContext;
   readonly setting: FilterSetting;
-  /** Number of filters of the query; those of policies follow. */
+  /** Number of filters of the query. Error texts number the filters of policies behind them. */
   readonly filterCount: number;
 }
 

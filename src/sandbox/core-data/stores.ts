@@ -11,6 +11,9 @@ import { createDice } from './sampling.ts';
  */
 const ROWS_UNTIL_MS = 30 * 86_400_000;
 
+/** DuckDB's name of a database without a file. */
+const DATABASE = 'memory';
+
 function literal(value: CellValue): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
 }
@@ -22,9 +25,6 @@ function createTableSql(schema: string, table: ModelTable): string[] {
   const name = `${DATABASE}.${schema}."${table.name}"`;
   return [`CREATE TABLE ${name} (${columns})`, `INSERT INTO ${name} VALUES ${rows}`];
 }
-
-/** DuckDB's name of a database without a file. */
-const DATABASE = 'memory';
 
 export function createStores(engine: Engine, now: () => number, modelOf: ModelOf) {
   const tableNames = new Map<string, Promise<QualifiedTableName>>();

@@ -47,12 +47,13 @@ function comparison(node: Node, name: string): string {
 
 const writeColumn: Write = (node, _scope, writing) => {
   const names = textsAt(node, 'column_names');
-  const [only = ''] = names.length === 1 ? names.map((name) => name.toLowerCase()) : [];
+  // A name without a table or schema in front; '' for any other column.
+  const [bareName = ''] = names.length === 1 ? names.map((name) => name.toLowerCase()) : [];
   // At most schema, table and column.
   if (names.length < 1 || names.length > 3) throw notSupported('this column');
-  if (MOMENTS.has(only)) return `CAST(${quoteText(writing.now)} AS TIMESTAMP)`;
-  if (only === 'current_date') return `CAST(${quoteText(writing.now.slice(0, 10))} AS DATE)`;
-  if (RESERVED.has(only)) throw notSupported(`'${only}'`);
+  if (MOMENTS.has(bareName)) return `CAST(${quoteText(writing.now)} AS TIMESTAMP)`;
+  if (bareName === 'current_date') return `CAST(${quoteText(writing.now.slice(0, 10))} AS DATE)`;
+  if (RESERVED.has(bareName)) throw notSupported(`'${bareName}'`);
   return names.map(quoteName).join('.');
 };
 

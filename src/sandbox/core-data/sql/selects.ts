@@ -120,9 +120,13 @@ function writeModifiers(node: Node, scope: WritingScope, writing: Writing): Modi
  * Rewrites WITH and returns the inner scope. A common table expression can use the ones before it, not itself. Each one is
  * materialised once: otherwise the cost of expressions that use each other grows exponentially.
  */
-function writeCtes(node: Node, scope: WritingScope, writing: Writing): { sql: string; inner: WritingScope } {
+function writeCtes(
+  node: Node,
+  outer: WritingScope | null,
+  writing: Writing,
+): { sql: string; inner: WritingScope } {
   const entries = nodesAt(nodeAt(node, 'cte_map'), 'map');
-  let inner: WritingScope = { ctes: new Map(), cubes: new Map(), outer: scope };
+  let inner: WritingScope = { ctes: new Map(), cubes: new Map(), outer };
   const written = entries.map((entry) => {
     const value = nodeAt(entry, 'value');
     requireUnused(value, { key_targets: 'USING KEY' });
@@ -174,9 +178,8 @@ function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): s
 /** Returns the rewritten query; throws SandboxProblem 400 for SQL that is not allowed. */
 export function writeSelect(node: Node, outer: WritingScope | null, writing: Writing): string {
   return writing.budget.deeper(() => {
-    const start: WritingScope = { ctes: new Map(), cubes: new Map(), outer };
     // The common table expressions have a scope of their own, because they cannot name the tables of this query.
-    const { sql, inner } = writeCtes(node, start, writing);
+    const { sql, inner } = writeCtes(node, outer, writing);
     const scope: WritingScope = { ctes: new Map(), cubes: new Map(), outer: inner };
     switch (textAt(node, 'type')) {
       case 'SELECT_NODE':

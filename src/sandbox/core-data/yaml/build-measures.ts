@@ -43,7 +43,10 @@ const REFERENCE = /\{(?:CUBE\.)?([A-Za-z_]\w*)\}/g;
 /** Deepest nesting of formulas; a deeper one is a formula that refers to itself. */
 const MAX_DEPTH = 10;
 
-/** Returns the calculation of a measure that is a formula of other measures. */
+/**
+ * Returns the calculation of a measure that is a formula of other measures. Each row contributes one struct with the values of
+ * these measures. In the formula each name is replaced by the calculation of that measure over its part of the struct.
+ */
 function calculated(
   source: MeasureSource,
   build: (source: MeasureSource) => Calculation,

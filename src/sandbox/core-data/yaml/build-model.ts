@@ -124,6 +124,7 @@ function buildCube(cube: CubeSource, cubes: Cubes): Cube {
     tables: tablesOf(cube),
     cubes: [],
     key: keyOf(cube, cubes, cube.joins.length > 0),
+    // Cubes only; `withReach` adds the views over them.
     reaches: joined.map((join) => join.cube.name),
     source: sourceOf(cube, joined),
     measures: cube.measures.map((measure) => ({

@@ -11,7 +11,7 @@ interface Referred {
   readonly member: string;
 }
 
-/** Returns the members in a member's SQL, and a count's keys. */
+/** Returns the members that the SQL of a member names and, for a measure that counts rows, the primary key. */
 function referredBy({ cube, member }: Referred, cubes: Cubes): Referred[] {
   const measure = cube.measures.find(({ name }) => name === member);
   const keys = measure?.countsKeys ? cube.dimensions.filter(({ isKey }) => isKey) : [];

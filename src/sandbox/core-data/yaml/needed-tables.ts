@@ -1,4 +1,4 @@
-// Finds the physical tables of a model, the columns that its SQL names, and writes a cube's part of FROM.
+// Finds the physical tables of a model and the columns that its SQL names, and writes a cube as a table of FROM.
 import type { QualifiedTableName } from '../model.ts';
 import { quoteName } from '../statement.ts';
 import { sqlOf, type CubeSource } from './cube-source.ts';
@@ -26,11 +26,12 @@ export const tablesOf = ({ table, sql = '' }: CubeSource): string[] =>
     ? [...new Set([...sql.matchAll(TABLES)].map(([, , name = '']) => name.replaceAll('"', '')))]
     : [table];
 
-/** Returns the columns that the SQL of the model needs, by table. */
-export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTable[] {
-  const needed = new Map<string, { columns: Map<string, string>; isComplete: boolean }>();
-  const all = [...cubes.values()];
-  const texts = all.flatMap((cube) => [
+/** Column type of a dimension that consists of one column, by the type of the dimension. */
+const TYPES = { string: 'VARCHAR', number: 'INTEGER', boolean: 'BOOLEAN', time: 'TIMESTAMP' } as const;
+
+/** Returns the SQL of all members and joins. */
+const sqlTextsOf = (cubes: ReadonlyMap<string, CubeSource>): string[] =>
+  [...cubes.values()].flatMap((cube) => [
     ...cube.dimensions.map((dimension) => sqlOf(dimension, cube, cubes)),
     ...cube.measures
       .filter(({ aggType }) => aggType !== 'number') // computed from other measures, whose columns are here anyway
@@ -38,7 +39,12 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
     ...cube.segments.map(({ node, sql }) => sqlOf({ node, template: sql }, cube, cubes)),
     ...cube.joins.map((join) => sqlOf(join, cube, cubes)),
   ]);
-  for (const cube of all) {
+
+/** Returns the columns that the SQL of the model needs, by table. */
+export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTable[] {
+  const needed = new Map<string, { columns: Map<string, string>; isComplete: boolean }>();
+  const texts = sqlTextsOf(cubes);
+  for (const cube of cubes.values()) {
     const names = tablesOf(cube);
     // SQL other than `SELECT * FROM <table>` may use further columns of its tables than the members name.
     const isSimple =
@@ -51,12 +57,11 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
       for (const column of texts.flatMap((text) => columnsIn(text, cube.name)))
         // The type is replaced below if a dimension consists of this column alone.
         if (!entry.columns.has(column)) entry.columns.set(column, 'INTEGER');
-      const types = { string: 'VARCHAR', number: 'INTEGER', boolean: 'BOOLEAN', time: 'TIMESTAMP' } as const;
       for (const one of cube.dimensions) {
         const [column, ...others] = columnsIn(sqlOf(one, cube, cubes), cube.name);
         if (column !== undefined && others.length === 0)
           // KEY: sample-tables.ts numbers the rows.
-          entry.columns.set(column, one.isKey && one.type === 'number' ? 'KEY' : types[one.type]);
+          entry.columns.set(column, one.isKey && one.type === 'number' ? 'KEY' : TYPES[one.type]);
       }
     }
   }
