@@ -89,7 +89,10 @@ function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): InjectedRefusal | und
   return hits.has('htmlAnswer') ? { kind: 'html' } : undefined;
 }
 
-/** Returns the first of the drawn faults that replace the answer; undefined: the answer is sent. Ignored after a refusal. */
+/**
+ * Returns the first of the drawn faults that replace the answer; undefined: the answer is sent. Ignored after a refusal, so that
+ * `status5xx` counts here only with `afterCommit`.
+ */
 function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
   if (hits.has('dropAfter')) return { kind: 'drop' };
   const held = hits.get('timeoutAfterCommit');

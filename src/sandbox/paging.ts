@@ -37,7 +37,10 @@ function positionAfter(rows: readonly TableRow[], id: number, direction: 'ascend
   return found < 0 ? rows.length : found;
 }
 
-/** Shortens a page by the fault `truncateLists`. If `looksComplete`, `hasNextPage` and `total` must hide the missing items. */
+/**
+ * Shortens a page by the fault `truncateLists`. `looksComplete` is true when its mode `total` left items out: `hasNextPage` and
+ * `total` of the answer then have to say that the list ends with this page.
+ */
 function truncated<Item>(call: Call, whole: readonly Item[]): { page: Item[]; looksComplete: boolean } {
   const { truncation } = call.fault;
   if (!truncation) return { page: [...whole], looksComplete: false };

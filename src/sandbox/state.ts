@@ -34,7 +34,10 @@ export interface CurrentState {
 /** Returns the index keys of an optional text: none for null. */
 const lower = (text: string | null): string[] => (text === null ? [] : [text.toLowerCase()]);
 
-/** Number of characters before the @ in a key of the user search index, such as `ada@`. */
+/**
+ * Number of characters before the @ in a key of the index `search`, such as `ada@`. By this index a search for an address need not
+ * read all users.
+ */
 const SEARCH_KEY_LENGTH = 3;
 
 /** Returns the index key for a search text in lower case; undefined without an @ or with fewer than three characters before it. */

@@ -22,8 +22,8 @@ export interface MemoryTable<T extends TableRow> extends TableView<T>, Durable {
   put(record: T): void;
   remove(id: number): void;
   /**
-   * Returns the table as it was at `cutoffMs` (Unix milliseconds); null = the live table. Unrecorded later changes are in this
-   * table too: those made while no fault asked for stale reads, or more than LONGEST_LAG_MS ago (recent-changes.ts).
+   * Returns the table as it was at `cutoffMs` (Unix milliseconds); null = the live table. Only recorded changes are taken back: not
+   * those made while no fault asked for stale reads, or more than LONGEST_LAG_MS ago (recent-changes.ts).
    */
   asOf(cutoffMs: number | null): TableView<T>;
 }

@@ -55,6 +55,7 @@ function findThread(
   return thread;
 }
 
+/** Returns the lines of a thread: its stored messages and, while an answer runs, the answer so far. */
 function storedThread(current: CurrentState, thread: ThreadRecord): string[] {
   const run = current.state.runs.get(thread.chatId);
   const messages = messagesOf(current.state, thread);
@@ -81,10 +82,6 @@ function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; 
     found ?? openThread(state, nowMs, { deploymentId, owner: session.owner, keyName: session.keyName });
   const decision = decide(threadStateOf(state, thread), body);
   const { chatId } = thread;
-  const stored = (): { opening: string; lines: Lines } => {
-    const [opening = '', ...rest] = storedThread(current, thread);
-    return { opening, lines: [opening, ...rest] };
-  };
   const run = state.runs.get(chatId);
   if (decision === 'busy') {
     const refusal = errorLine(CHAT_BUSY);
@@ -97,7 +94,10 @@ function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; 
   }
   const { input } = body;
   // The decisions `read` and `replay` answer with the stored messages.
-  if (decision !== 'start' || input === null) return stored();
+  if (decision !== 'start' || input === null) {
+    const lines = storedThread(current, thread);
+    return { opening: lines[0] ?? '', lines };
+  }
   const before = { chatId, isStreaming: false, messages: thread.messages };
   const opening = cutoffLine(before, thread.lastSort);
   const answered = startAnswer(runtime, style, { caller, session, thread, body: { ...body, input } });

@@ -1,6 +1,7 @@
 // Defines the index keys of chat's tables; state.ts imports this file, so it must not import the state.
 import type { ExternalUserRecord, ThreadRecord } from './records.ts';
 
+/** Returns the index key of the thread that this owner opened with this message. */
 export function openingKey(deploymentId: string, owner: string, messageId: string): string {
   return `${deploymentId}/${owner}/${messageId}`;
 }
