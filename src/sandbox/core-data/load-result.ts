@@ -34,8 +34,9 @@ function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
   const columns = columnsOf(query).flatMap(({ name }, index): NamedColumn[] => {
     const cellOf = (row: readonly Cell[]): Cell => row[index] ?? null;
     const [cube, member, granularity] = name.split('.');
-    const dimensionName = `${cube}.${member}`;
     if (granularity === undefined) return [[name, cellOf]];
+    const dimensionName = `${cube}.${member}`;
+    // If a query has one time in two granularities, the finer one gets the name of the dimension.
     const isFinest = query.timeDimensions.every(
       (time) =>
         time.name !== dimensionName ||
@@ -44,10 +45,9 @@ function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
     );
     // Blended results share this name, so that a client can join them by time.
     const blended: NamedColumn[] = role === 'blending' ? [[`time.${granularity}`, cellOf]] : [];
-    // If a query has one time in two granularities, the finer one gets the name of the dimension.
-    const underDimension: NamedColumn[] =
-      takenNames.has(dimensionName) || !isFinest ? [] : [[dimensionName, cellOf]];
-    if (isFinest) takenNames.add(dimensionName);
+    const getsDimensionName = isFinest && !takenNames.has(dimensionName);
+    const underDimension: NamedColumn[] = getsDimensionName ? [[dimensionName, cellOf]] : [];
+    if (getsDimensionName) takenNames.add(dimensionName);
     return [[name, cellOf], ...underDimension, ...blended];
   });
   const range = spanText(query);
