@@ -56,7 +56,7 @@ const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
 /** Longest wait for the last sweep at shutdown; its marks remain in the outbox. */
 const LAST_SWEEP_MS = 3000;
-const FAILED = 'outbox cannot be read: tried again';
+const SWEEP_FAILED = 'outbox cannot be read: tried again';
 
 /** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by name of the connection */
 export function createRelay(
@@ -129,7 +129,7 @@ export function createRelay(
         await sweep();
         failing = false;
       } catch (error) {
-        if (!failing) logger.warn({ target: options.target, reason: (error as Error).message }, FAILED);
+        if (!failing) logger.warn({ target: options.target, reason: (error as Error).message }, SWEEP_FAILED);
         failing = true;
       }
       lastSweepAt = clock.now();

@@ -62,12 +62,12 @@ export async function applyPlan(
   const pending = mayRepair ? (options.pending ?? []) : [];
   const needsMarks = changeCount > 0 || (mayRepair && plan.entries.some(becomesPending));
   const markedPlan = needsMarks ? await markPlan(scope, plan, guard, fence) : undefined;
-  await judgeAnew(scope, toJudge, { fence, plan, done: isProven ? findings.done : [] });
+  await markToJudgeAnew(scope, toJudge, { fence, plan, done: isProven ? findings.done : [] });
   const marked = [...(markedPlan?.refs ?? []), ...pending];
   // Lists cannot show what the resources of `findings.toMark` lack; their sync compares them in full.
   const synced = [...marked, ...findings.toMark];
   const isAnySynced = needsMarks || synced.length > 0;
-  const end = isAnySynced ? await restoreLost(scope, options, plan, findings.toMark, marked) : CONVERGED;
+  const end = isAnySynced ? await markAndWait(scope, options, plan, findings.toMark, marked) : CONVERGED;
   // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
   const mapped = findings.mapped && (repair || findings.unmapped.length === 0);
   const isAllMarked = markedPlan === undefined || markedPlan.skipped.size === 0;
@@ -102,9 +102,10 @@ const MOST_ROUNDS = 2;
 
 /**
  * Counts the state of all resources at the end of a run, and syncs resources that were lost meanwhile.
+ * @param run.startedAt start of the run by the clock of this process, Unix milliseconds
  * @returns the final coverage, and the end of the run
  */
-export async function proveDesired(
+export async function restoreLostAtEnd(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
   {
@@ -122,12 +123,12 @@ export async function proveDesired(
     if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
     if (round > MOST_ROUNDS)
       return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
-    result = await restoreLost(scope, options, plan, lost);
+    result = await markAndWait(scope, options, plan, lost);
   }
 }
 
 /** Marks lost resources, and waits until they and the resources of the plan are synced. */
-async function restoreLost(
+async function markAndWait(
   scope: ReconcileScope,
   options: AwaitOptions,
   { id }: Plan,
@@ -187,16 +188,16 @@ async function settleDefinitions(
     if (isStoreFailure(error)) throw error;
     return undefined;
   });
-  const made = [...compared.deleted].flatMap((name) => {
+  const madeAgain = [...compared.deleted].flatMap((name) => {
     const id = compared.ids.get(name) ?? present?.ids.get(name);
     return id === undefined ? [] : [[name, id] as const];
   });
-  const ids = new Map([...compared.ids, ...made]);
+  const ids = new Map([...compared.ids, ...madeAgain]);
   const ofOtherType = new Set(
     [...compared.deleted].filter((name) => compared.ofOtherType.has(name) || present?.conflicts.has(name)),
   );
-  const deleted = new Set([...compared.deleted].filter((name) => !ofOtherType.has(name)));
-  await outbox.definitions.settle({ ids, deleted }, present !== undefined);
+  const writable = new Set([...compared.deleted].filter((name) => !ofOtherType.has(name)));
+  await outbox.definitions.settle({ ids, deleted: writable }, present !== undefined);
   return outbox.definitions.settle({ ids: NO_IDS, deleted: ofOtherType }, false);
 }
 
@@ -230,7 +231,7 @@ async function refsToJudgeAnew(
  * Notes the done changes and marks the resources of `refsToJudgeAnew`. Called before `storeForNextRun` stores that all users were
  * mapped by the new rules: later runs then do not map all users, and mark no rejected resource for these rules.
  */
-async function judgeAnew(
+async function markToJudgeAnew(
   scope: ReconcileScope,
   refs: readonly Ref[],
   { fence, plan, done }: { fence: string; plan: Plan; done: Drift[] },

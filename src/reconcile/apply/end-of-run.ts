@@ -32,8 +32,8 @@ export async function endOfRun(
   { plan, isProven, toJudge, synced, end }: Applied,
 ): Promise<End> {
   // Waits for `toJudge` also if a change is held, because without a worker only this run syncs these resources.
-  const isOver = toJudge.length === 0 || end.outcome === 'failed';
-  const judged = isOver ? CONVERGED : await untilApplied(scope, options, toJudge);
+  const mustWait = toJudge.length > 0 && end.outcome !== 'failed';
+  const judged = mustWait ? await untilApplied(scope, options, toJudge) : CONVERGED;
   // Any other outcome already says why the platform is not as desired.
   if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
   if (!isProven) return unproven(plan);

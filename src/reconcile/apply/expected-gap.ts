@@ -11,9 +11,9 @@ const DAYS_OF_YEAR = 366;
  * Returns the longest time between two runs of a schedule, in milliseconds; null without a schedule, and for one that never runs or
  * is not valid. The change to and from daylight saving time is left out.
  *
- * Lists the runs of each field alone, because all runs of a year would be too many; the times are the same on all days of the
- * schedule. The longest time is the longest gap of one field, less the part that the finer fields fill: `0,30 8-17 * * *` has a gap
- * of 15 hours from 17:00 to 8:00, of which the run at 17:30 fills half an hour.
+ * Looks at each field alone: all runs of a year would be too many, and a schedule has the same times on each of its days. The
+ * longest time is the longest gap of one field, less the part that the finer fields fill: `0,30 8-17 * * *` has a gap of 15 hours
+ * from 17:00 to 8:00, of which the run at 17:30 fills half an hour.
  * @param schedule node-cron pattern, of five fields or of six (with seconds)
  */
 export function expectedGapMs(schedule: string | null): number | null {

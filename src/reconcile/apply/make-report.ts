@@ -31,7 +31,10 @@ export function toReport(
   };
 }
 
-/** Returns the end; `unproven`, not `converged`, after Redis came back empty: resources not pushed again were not compared. */
+/**
+ * Returns the end; after Redis came back empty, `unproven` instead of `converged`, because resources that were not pushed again are
+ * not compared.
+ */
 export const withLoss = async ({ isDataLost }: ReconcileScope, end: End): Promise<End> =>
   end.outcome === 'converged' && (await isDataLost())
     ? { outcome: 'unproven', message: withPart(end.message, DATA_LOST) }

@@ -27,10 +27,10 @@ export async function markPlan(scope: ReconcileScope, plan: Plan, guard: GuardSe
   /** Number of resources that were marked (`applied`), had changed meanwhile (`stale`), or were being synced (`busy`). */
   const noted: Record<Noted, number> = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
-  const holds = new Set(held.map(changeText));
+  const heldTexts = new Set(held.map(changeText));
   const ordered = toMark.filter((entry) => {
     const item = firstDestruction(entry);
-    return !item || !holds.has(changeText(item));
+    return !item || !heldTexts.has(changeText(item));
   });
   await scope.runs.noteWrites(countsOf(ordered));
   const refs = plan.entries.flatMap((entry) =>

@@ -2,7 +2,7 @@
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
-import { applyPlan, proveDesired, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
+import { applyPlan, restoreLostAtEnd, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './until-applied.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
@@ -122,7 +122,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
       compared = await makePlan(scope, pass);
     }
     const { plan, findings } = compared;
-    const { coverage, end } = await proveDesired(scope, pass, {
+    const { coverage, end } = await restoreLostAtEnd(scope, pass, {
       startedAt: begunAt,
       findings,
       plan,
@@ -130,17 +130,17 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     });
     const { exceptions } = await scope.outbox.backlog();
     const conflicts = await conflictsLeft(scope, plan, carried.marked);
-    const last = options.repair ? await withHandover(scope, plan, end, pass) : end;
-    const known = await withLoss(scope, last);
-    const told = withExceptions(withOpen(known, findings), exceptions, scope, plan);
+    const afterHandover = options.repair ? await withHandover(scope, plan, end, pass) : end;
+    const withDoubts = withOpen(await withLoss(scope, afterHandover), findings);
+    const told = withExceptions(withDoubts, exceptions, scope, plan);
     const report = {
       ...toReport(plan, startedAt, await runs.now(), told),
       coverage,
       exceptions,
       ...(conflicts && { conflicts }),
     };
-    // `last`: a run after a loss of data compared everything that is stored, so it does not count as failed.
-    await runs.end(report, comparesAll(last));
+    // `withLoss` makes a run `unproven` although it compared everything that is stored, so its outcome before counts here.
+    await runs.end(report, comparesAll(afterHandover));
     return { report, plan };
   } catch (error) {
     // After an abort the platform client reports only that the call was aborted.

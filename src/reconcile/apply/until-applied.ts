@@ -197,7 +197,8 @@ async function untilUnmarked(
     // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership, so
     // the run also looks for new marks while resources are left and none is synced; at most MOST_LOOKS times, as pushes may go on.
     const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
-    if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
+    const mayLookAgain = (own ?? saved) !== undefined && looksAgain < MOST_LOOKS;
+    if (mayLookAgain && (left.length === 0 || isIdle)) {
       lookedAt = clock.now();
       const again = [
         ...(await markedAgain(scope, refs, [...left, ...putOff.keys()])),
