@@ -55,8 +55,8 @@ export function accountChanges(
     };
     return [toEntry(difference, change)];
   });
-  for (const ofCore of new Set<Cause>(['platform changed', cause])) {
-    const core = found.filter((each) => isCore(each.name) && causeOf(each) === ofCore);
+  for (const causeOfCore of new Set<Cause>(['platform changed', cause])) {
+    const core = found.filter((each) => isCore(each.name) && causeOf(each) === causeOfCore);
     const [first] = core;
     if (!first) continue;
     const before = Object.fromEntries(core.map((each) => [each.name, each.before]));

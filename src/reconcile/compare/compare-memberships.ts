@@ -156,7 +156,7 @@ async function madeAgain(
 ): Promise<{ entries: PlanEntry[]; linkedIds: ReadonlySet<string> }> {
   const gone = await readLinksOf(scan.scope, atSource, 'noGroup');
   const refs = gone.map(({ ref }) => ref);
-  const made = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isWhole));
+  const made = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isAboutGroup));
   const linked = made.filter((entry) => entry.action === 'relink' && isChange(entry));
   const present = new Set<Ref | null>();
   for (const { ref, after } of linked) {
@@ -195,19 +195,20 @@ async function membersMade({ drifts, target }: ReconcileScope, { ref }: PlanEntr
 }
 
 /** Returns whether the entry is about the group itself, and not about a member. */
-const isWhole = ({ member }: PlanEntry): boolean => member === undefined;
+const isAboutGroup = ({ member }: PlanEntry): boolean => member === undefined;
 
 /**
  * Returns the entries about this user that a comparison of each whole group would contain.
+ * @param links stored links of the groups; undefined ones are left out
  * @param side whether the user is missing in these groups, or surplus there
  */
 export async function managedEntries(
   { scope }: Pick<ScanResult, 'scope'>,
-  observed: readonly (ObservedResource | undefined)[],
+  links: readonly (ObservedResource | undefined)[],
   side: 'missing' | 'surplus',
   { ref: user, link, unconfirmed }: Pick<ComparedUser, 'ref' | 'link' | 'unconfirmed'>,
 ): Promise<PlanEntry[]> {
-  const groups = observed.filter((each) => each !== undefined);
+  const groups = links.filter((each) => each !== undefined);
   const unwrittenSince = await scope.runs.unwrittenSince();
   const ids = groups.map(({ ref }) => parseRef(ref).id);
   const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));

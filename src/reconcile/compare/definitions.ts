@@ -129,7 +129,7 @@ export async function readDefinitions(scan: ScanResult): Promise<ReadDefinitions
   // A definition with the known id was not made anew: only the mapping has another type.
   const ofOtherType = new Set([...conflictIds].filter(isRemade).map(([name]) => name));
   const gone = missing.filter((name) => known.has(name));
-  // A version of the bridge that stored no ids of definitions may have written the values. Before a first load no link has values.
+  // An earlier version of the bridge, which stored no ids, may have written values of these attributes; then links have the values.
   const unknown = missing.filter((name) => !known.has(name));
   const applied = unknown.length > 0 ? await appliedAttributes(links, target.name) : new Set<string>();
   const lost = unknown.filter((name) => applied.has(name));

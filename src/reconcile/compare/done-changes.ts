@@ -87,9 +87,11 @@ export async function countAbsentLeavers(
     guardStore.verdictsOn(removals.map(({ item }) => item)),
     guardStore.decisionsOfMembers(removals.map(({ user }) => user)),
   ]);
-  for (const [index, { item }] of removals.entries())
-    if (verdicts[index] === undefined && /^(follows|rejected)$/.test(decisions[index] ?? ''))
+  for (const [index, { item }] of removals.entries()) {
+    const isDecidedWithAccount = decisions[index] === 'follows' || decisions[index] === 'rejected';
+    if (verdicts[index] === undefined && isDecidedWithAccount)
       counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
+  }
   return counts;
 }
 

@@ -39,8 +39,8 @@ export function isProtected(link: Link, { listed, keyOwner }: Protection, name?:
 }
 
 /**
- * Reads the owner of the API key if the last sync of a person protected the person as the owner, so that a comparison shows what a
- * sync writes after the key got another owner. An owner that cannot be read stays unknown.
+ * Reads the owner of the API key for `protectionAt`, if the last sync of a person protected the person as the owner: the key may
+ * have another owner by now, and the next sync would write. An owner that cannot be read stays unknown.
  */
 export async function learnKeyOwner(
   { outbox, target }: Pick<ReconcileScope, 'outbox' | 'target'>,

@@ -1,4 +1,4 @@
-// Keeps the accounts of a list that the sync of a user without account may meet.
+// Keeps the accounts of a list that the sync of a user without account may find under the name or externalId of the user.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';

@@ -71,7 +71,11 @@ async function lookAtEach(
 /** `unwrittenSince` as in RunStore: Infinity unless the target has come back into the settings. */
 type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
 
-/** Verifies one group. @returns undefined when the platform could not be read */
+/**
+ * Verifies one group. Reads in this order: the stored memberships; the group, or if it is missing the one that has its name; the
+ * pending changes that the platform has already; the differing members; the members with an unconfirmed removal.
+ * @returns undefined when the platform could not be read
+ */
 async function verifyGroup(
   scan: ScanResult,
   group: ObservedResource,
@@ -108,9 +112,9 @@ async function verifyGroup(
   const isAuthoritative = target.policy.groups.members === 'authoritative' && target.policy.policy === 'sync';
   // The members of the group that is to be adopted matter if the sync removes members, or if it adds only members whom the group
   // lacks.
-  const needsNamesake =
+  const needsNamesakeMembers =
     !link.adopting && (isAuthoritative || made.pending.some(({ sign }) => sign === MEMBERSHIP_SIGN.toAdd));
-  const toBeAdopted = needsNamesake ? await readGroupNamesake(scan, namesake) : undefined;
+  const toBeAdopted = needsNamesakeMembers ? await readGroupNamesake(scan, namesake) : undefined;
   if (toBeAdopted === 'unknown') return undefined;
   const adopted = link.adopting ? present : toBeAdopted;
   const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;

@@ -75,9 +75,11 @@ async function doneOfGroup(
   });
   const read = unlisted.slice(0, group.most);
   const accounts = await readAccounts(scan, read);
-  const gone = accounts.map((account) => typeof account === 'object' && !namesGroup(account, observed.id));
+  const isRemoved = accounts.map(
+    (account) => typeof account === 'object' && !namesGroup(account, observed.id),
+  );
   return {
-    found: read.filter((_, index) => gone[index]).map(({ user }) => toRemoval(user)),
+    found: read.filter((_, index) => isRemoved[index]).map(({ user }) => toRemoval(user)),
     unread: unlisted.slice(read.length).map(({ user }) => user),
   };
 }
@@ -185,11 +187,11 @@ async function pendingThere(
   const read = unlisted.slice(0, MOST_CONFIRMED);
   const accounts = await readAccounts(scan, read);
   // An account that cannot be read proves nothing.
-  const isGone = accounts.map(
+  const hasLeft = accounts.map(
     (account) => account === 'absent' || (account !== 'unknown' && !namesGroup(account, group.id)),
   );
   return {
-    found: [...added, ...read.filter((_, index) => isGone[index])].flatMap(({ ref }) => ref ?? []),
+    found: [...added, ...read.filter((_, index) => hasLeft[index])].flatMap(({ ref }) => ref ?? []),
     unread: unlisted.slice(read.length).flatMap(({ ref }) => (ref ? [parseRef(ref).id] : [])),
   };
 }

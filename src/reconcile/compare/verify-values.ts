@@ -57,6 +57,9 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   const reading = isOfAll ? { ...scan, findConsoleAccounts: scan.findListedAccounts } : scan;
   let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = isOfAll ? 0 : await runs.cursor('values');
+  /** Returns the findings; if a number is wrong, those about all users. */
+  const result = (): ValueLook | Promise<ValueLook> =>
+    isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
   // Position 0 is the first user: after the last user the turn goes on with the first.
   for (const start of begin === 0 ? [0] : [begin, 0]) {
     for await (const records of directory.scan('User', start)) {
@@ -68,10 +71,10 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
       );
       look.cursor = some.at(-1)?.place ?? look.cursor;
       left -= some.length;
-      if (left <= 0) return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
+      if (left <= 0) return result();
     }
   }
-  return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
+  return result();
 }
 
 /** Compares the values of these users, and adds the users that differ to `look.suspects`. */
@@ -104,8 +107,8 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const { attributes } = mapped ?? desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
     // Only attributes can differ: `wanted` has no core attributes, and both sides are active.
-    const nobody = { id: link.id ?? '', userName: '', active: true };
-    if (differences(wanted, nobody, link, types, createVisibility(), values).length > 0)
+    const account = { id: link.id ?? '', userName: '', active: true };
+    if (differences(wanted, account, link, types, createVisibility(), values).length > 0)
       look.suspects.add(ref);
   });
 }
@@ -137,8 +140,8 @@ export async function isFoundInTurn(
 export const LOST_SAMPLES = 2;
 
 /**
- * Returns the attributes of `hidden`, which no account of the user list shows, that at least one value list that was read lacks
- * too. All their values count as gone, for example because the definition was deleted and made again.
+ * Returns those attributes of `hidden` that are missing in at least one of the value lists that it reads. No account of the user
+ * list shows them either, so all their values count as gone, for example because the definition was deleted and made again.
  * @param hidden attribute, as `attributes.<name>`, to some users that should have a value
  */
 export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {

@@ -93,9 +93,9 @@ export async function planHandover(
   const setting = scope.target.policy.handover;
   if (!setting) return undefined;
   const differing = new Set(entries.flatMap(({ ref }) => ref ?? []));
-  const isKnown = ({ ref }: Leaver): boolean => !differing.has(ref);
-  const leavers = (await leaversOf(scope)).filter(isKnown).slice(0, MOST_PEOPLE);
-  const returning = (await returnersOf(scope)).filter(({ ref }) => !differing.has(ref)).slice(0, MOST_PEOPLE);
+  const isUnchanged = ({ ref }: { ref: Ref }): boolean => !differing.has(ref);
+  const leavers = (await leaversOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
+  const returning = (await returnersOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
   if (leavers.length + returning.length === 0) return undefined;
   const { client } = scope.target;
   const section = { deployment: setting.deployment, folder: setting.folder, people: returning };

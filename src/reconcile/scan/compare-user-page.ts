@@ -80,8 +80,11 @@ export async function compareUserPage(
     users.map(({ id }) => id),
   );
   const equal: Print[] = [];
+  /** Users whose record is mapped, because the link does not show the desired state. */
   const toMap: MappedCase[] = [];
+  /** Users who equal their link, and of whom the guard holds a change. */
   const held: MappedCase[] = [];
+  /** Leavers whose account is closed. */
   const closed: Ref[] = [];
   const unlinked: WireUser[] = [];
   const { types } = scan.scope.target.mapping;
