@@ -91,7 +91,7 @@ export async function compareOne(
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account, areValuesUnread } = user;
   // Nothing was compared, as for a protected user.
-  if (user.version === undefined) return readAlone(scan, entries, link, pendingMemberships);
+  if (user.version === undefined) return readUncompared(scan, entries, link, pendingMemberships);
   const isGone = link.id !== undefined && account === undefined;
   const common = {
     done,
@@ -163,8 +163,8 @@ async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Pr
 const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
   [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
 
-/** Reads the account of a protected user, whom no run compares. @returns null when it could not be read */
-async function readAlone(
+/** Reads the account of a user whom no run compares, such as a protected one. @returns null when it could not be read */
+async function readUncompared(
   scan: ScanResult,
   entries: PlanEntry[],
   link: Link,

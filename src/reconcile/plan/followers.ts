@@ -43,7 +43,7 @@ export async function withFollowers(
   verified: readonly VerifiedResource[],
   reads: DefinitionReads = {},
 ): Promise<PlanEntry[]> {
-  const written = withoutRefusedAdoptions(withGoneMembers(entries, verified), verified);
+  const written = withoutRefusedAdoptions(withoutGoneMembers(entries, verified), verified);
   const definitions = await definitionEntries(scan, written, reads);
   // Users whose last sync could not write a value; the next one tries all values that differ.
   const refused = verified.filter(({ refusal }) => refusal?.reason === 'AttributesNotWritten');
@@ -131,7 +131,7 @@ const TAKES_OVER: ReadonlySet<PlanEntry['action']> = new Set(['adopt', 'relink']
  * Returns the entries without removals of members whose account the platform does not have any more. If the user has a conflict, so
  * that no run creates the account anew, the additions of the user are only reported.
  */
-function withGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+function withoutGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
   const gone = new Set(
     verified
       .filter(({ ref, version, account }) => ref.startsWith('User:') && version !== undefined && !account)

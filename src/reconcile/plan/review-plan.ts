@@ -73,17 +73,17 @@ export async function reviewPlan(
   const toMark = plan.entries.filter(needsMark);
   const scan = createNarrowScan(scope, signal);
   await learnKeyOwner(scope, signal);
-  const now = await verifyAgain(scan, toMark);
-  const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
-  const moved = toMark.filter((entry) => !present.has(essence(entry)));
+  const ofToMark = await verifyAgain(scan, toMark);
+  const present = new Set([...ofToMark.values()].flatMap(({ entries }) => entries.map(essence)));
+  const changed = toMark.filter((entry) => !present.has(essence(entry)));
   // The worker writes a change whose resource was marked before the plan, so a change of the platform does not make it stale. If
   // the mark is gone, the change may be made already.
   const marked = plan.entries.filter(isMarked);
   const synced = await withoutMark(scope, marked);
-  const seen = await verifyAgain(scan, synced);
+  const ofSynced = await verifyAgain(scan, synced);
   const done = new Set([
-    ...moved.filter((entry) => isCarriedOut(entry, now)),
-    ...synced.filter((entry) => isCarriedOut(entry, seen)),
+    ...changed.filter((entry) => isCarriedOut(entry, ofToMark)),
+    ...synced.filter((entry) => isCarriedOut(entry, ofSynced)),
   ]);
   // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
   // the follower is checked by itself.
@@ -92,10 +92,10 @@ export async function reviewPlan(
   const followers = plan.entries.filter(
     (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
   );
-  const followed = await verifyAgain(scan, followers);
+  const ofFollowers = await verifyAgain(scan, followers);
   // An attribute definition has no ref. The changes of the user whose sync creates it (`follows`) are made, so the definition
   // exists.
-  const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
+  const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, ofFollowers);
   const finished = new Set([...done, ...followers.filter(isWritten)]);
   // A follower of a marked group is not stale: the sync of the group is still to write it.
   const unwritten = await withoutMark(
@@ -111,17 +111,17 @@ export async function reviewPlan(
   return {
     stale: [
       ...new Set([
-        ...moved.filter((entry) => !finished.has(entry)),
+        ...changed.filter((entry) => !finished.has(entry)),
         ...unwritten,
         ...overtaken,
         ...entries.filter(isBehindUser),
       ]),
     ],
-    refused: new Set([...now.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
+    refused: new Set([...ofToMark.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
     left,
     awaited: users.equal,
     done: changesIn(plan) - changesIn(left),
-    unmade: synced.filter((entry) => entry.ref && seen.has(entry.ref) && !done.has(entry)).length,
+    unmade: synced.filter((entry) => entry.ref && ofSynced.has(entry.ref) && !done.has(entry)).length,
   };
 }
 
@@ -237,8 +237,8 @@ const essence = ({
  * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
  * differs there. The version of a follower is not compared, because it has the basis of the resource that it follows.
  */
-function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>): boolean {
-  const found = entry.ref === null ? undefined : now.get(entry.ref);
+function isCarriedOut(entry: PlanEntry, verified: ReadonlyMap<Ref, VerifiedResource>): boolean {
+  const found = entry.ref === null ? undefined : verified.get(entry.ref);
   // The resource or its value could not be read, so nothing proves that the change is made.
   if (found?.version === undefined || (found.areValuesUnread && entry.attribute !== undefined)) return false;
   if (entry.follows === undefined && found.version !== entry.basis.version) return false;

@@ -53,7 +53,8 @@ export async function readPutOff(
     const stop = wasBehindHold(link) ? 'heldRemoval' : stops.get(ref);
     const [failing] =
       link.condition?.message === OWNER_UNTOLD ? toFailing(ref, link) : failingChange(ref, link);
-    const cause = stop ? (stop === 'heldRemoval' ? 'held' : 'refused') : failing;
+    const causeOfStop = stop && (stop === 'heldRemoval' ? 'held' : 'refused');
+    const cause = causeOfStop ?? failing;
     if (cause && (await isLater(ref))) putOff.set(ref, cause);
   }
   return putOff;

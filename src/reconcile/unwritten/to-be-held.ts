@@ -29,7 +29,12 @@ interface Removal {
 
 /**
  * Returns the entries; the reason of each entry that the guard is to hold says so. If only some of the changes that syncs ask for
- * fit into the limit, none of these says so, because the order of the syncs decides which are held.
+ * fit into the limit, none of these says so, because the order of the syncs decides which are held. The steps:
+ * 1. `listed`, `found` and `removals` collect the changes that take something away, also those that follow from the entries.
+ * 2. `asked` are those for which the guard is asked. Of these, `decidedAlone` leaves out the removals of people whose account is
+ *    to be closed.
+ * 3. `held` are those of `decidedAlone` beyond the limits, and the removals of people whose deactivation is among them.
+ * 4. `behind` are the changes of the same people that their syncs do not write meanwhile.
  * @param options.inSync the syncs of the resources ask for all changes, each for those of its resource; default: the syncs ask for
  *   the pushed changes, and a run for all others together
  */
@@ -259,13 +264,13 @@ async function leavingWithAccount(
     ),
   ];
   const decisions = await guardStore.decisionsOfMembers(members.map((ref) => parseRef(ref).id));
-  const leaving = new Map<Ref, 'follows' | 'waits'>();
+  const withAccount = new Map<Ref, 'follows' | 'waits'>();
   for (const [index, ref] of members.entries()) {
     const decision = decisions[index];
     const isIgnored = links.get(ref)?.condition?.isIgnored === true;
-    if (decision === 'follows' || (decision === 'waits' && !isIgnored)) leaving.set(ref, decision);
+    if (decision === 'follows' || (decision === 'waits' && !isIgnored)) withAccount.set(ref, decision);
   }
-  return leaving;
+  return withAccount;
 }
 
 /** Returns the deactivations for which removals wait and which are no entries, as in the plan of one group. */

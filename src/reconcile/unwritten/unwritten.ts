@@ -132,8 +132,8 @@ function noteWaitsForOwnDecision(
   );
   for (const entry of entries) {
     const { action, follows } = entry;
-    const isUndefined = action === 'defineAttribute' && !definesElsewhere;
-    const waits = isUndefined && follows && withoutValues.get(follows);
+    const isLeftUndefined = action === 'defineAttribute' && !definesElsewhere;
+    const waits = isLeftUndefined && follows && withoutValues.get(follows);
     if (waits) why.set(entry, `${entry.reason}${waits}`);
     else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
       why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);

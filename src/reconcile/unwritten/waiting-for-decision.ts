@@ -29,7 +29,7 @@ const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', '
 /** Number of resources that are read from Redis at once. */
 export const REFS_AT_ONCE = 1000;
 /** By the condition of an account, why its additions to groups wait for a decision. */
-const WAITING: Readonly<Record<string, MembershipWait>> = {
+const ADDITION_WAITS: Readonly<Record<string, MembershipWait>> = {
   Held: 'held',
   LastAdministrator: 'held',
   Rejected: 'rejected',
@@ -75,9 +75,9 @@ export async function waitingMemberships(
   );
   for (const { entry, ref } of pending) {
     const known = waits.get(ref);
-    let wait: MembershipWait | undefined;
     const stop = stops.get(ref);
     const behindRemoval = stop === 'heldRemoval' && known?.isRefused ? 'refused' : stop;
+    let wait: MembershipWait | undefined;
     if (entry.action === 'addMember') wait = known?.add ?? behindRemoval;
     // A run makes other removals pending, which then wait for the held deactivation.
     else if (known?.remove === 'rejected' || entry.attribution.cause === 'source changed')
@@ -124,7 +124,7 @@ async function accountWaits(
       const wanted = leavers.get(ref)?.wanted;
       // The sync of a marked person meets this verdict of the guard on the deactivation, unless the person is to be active again.
       const decided = wanted?.active ? undefined : closings[index];
-      const wait = marked ? decided : condition && WAITING[condition.reason];
+      const wait = marked ? decided : condition && ADDITION_WAITS[condition.reason];
       const isOut = condition?.isLeaver && wanted?.inScope !== true;
       const add = wait && isOut ? 'leaver' : wait;
       const isRefused = refusalOf(link, marked) !== undefined;
