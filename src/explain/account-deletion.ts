@@ -15,8 +15,8 @@ export function accountDeletionReason(facts: ExplainedFacts): string | undefined
   if (!dueAt) return undefined; // also 0: with `deprovision: delete` the deletion is due at once
   const when = isoTime(dueAt);
   // A sync for the day of the deletion is planned only if `users.deleteAfterDays` was not larger when the account was closed.
-  const isOrdered = lookAgainAt !== null && Date.parse(lookAgainAt) <= dueAt;
-  const by = isOrdered
+  const isSyncPlanned = lookAgainAt !== null && Date.parse(lookAgainAt) <= dueAt;
+  const by = isSyncPlanned
     ? `at ${when}`
     : `by the first reconcile that repairs after ${when}, or by scim-bridge sync ${ref} then`;
   return `The account is deleted for good ${by} (users.deleteAfterDays: ${policy.deleteAfterDays}), as far as the guard lets it.`;

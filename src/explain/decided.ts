@@ -27,8 +27,9 @@ export async function approvalOf(
   const waiting = [...guard, ...ofMemberships].filter(({ state }) => state === 'held' || state === 'expired');
   const open = waiting.length > 0 ? await outbox.guardStore.open() : undefined;
   const expired = await expiredSentence(target.name, outbox.guardStore, { open, guard: waiting });
-  const isOfFormer = expired !== undefined && open !== undefined && open.leftMs > 0;
-  return { ...(open && !isOfFormer ? { approval: open } : {}), expired };
+  // While the newest approval can still be decided, the expired changes are of an earlier one.
+  const isOfEarlier = expired !== undefined && open !== undefined && open.leftMs > 0;
+  return { ...(open && !isOfEarlier ? { approval: open } : {}), expired };
 }
 
 /** Returns the newest rejection of the resource's own changes, and of a person's removal from each group. */

@@ -10,7 +10,8 @@ import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/te
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { unrecognisedBy } from '../directory/outbox/recognition.ts';
-import type { ExplainedFacts, Explanation } from './explanation.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import type { ExplainedFacts, Explanation, MembershipState } from './explanation.ts';
 import { withoutMade } from './already-made.ts';
 import { membershipsOfGroup } from './members-of-group.ts';
 import { membershipsOfUser } from './memberships-of-user.ts';
@@ -80,6 +81,10 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
   return [...byConnection.values()];
 }
 
+/**
+ * Explains a resource at one target: reads what Redis stores, reads the platform or not (`ExplainOptions`), takes out the changes
+ * that the platform has already, and then judges the facts.
+ */
 async function explainAt(
   scope: ReconcileScope,
   found: FoundResource,
@@ -124,11 +129,8 @@ async function explainAt(
   // For a dead letter that still differs, `seen` is not shown: the condition explains the differences already.
   const look = readPlatform || readsByDefault || isDone ? seen : null;
   const { memberships, members, left } = withoutMade(related, look?.pendingDone ?? [], status);
-  // A group waits for no decision about the removal of a member whom it does not have at the platform.
-  const waiting = new Map(status.pendingMemberships);
-  for (const each of left) waiting.delete(parseRef(each.ref as Ref).id);
-  const awaited = { ...status, pendingMemberships: waiting };
-  const present = await withPresentCondition(outbox, found.ref, storedLink, awaited);
+  const statusLeft = withoutRemovals(status, left);
+  const present = await withPresentCondition(outbox, found.ref, storedLink, statusLeft);
   // If no decision is awaited any more, the stored exception and alarm are out of date until the next sync.
   const isDecided =
     storedLink.condition !== undefined &&
@@ -196,6 +198,16 @@ async function explainAt(
     // The timeline shows a restore also after a reconcile has converged.
     timeline: toTimeline({ ...facts, restored: inWords(lastRestore) }),
   };
+}
+
+/**
+ * Returns the status without the pending removals that the platform has already: a group waits for no decision about the removal of
+ * a member whom it does not have there.
+ */
+function withoutRemovals(status: ResourceStatus, made: readonly MembershipState[]): ResourceStatus {
+  const pendingMemberships = new Map(status.pendingMemberships);
+  for (const { ref } of made) pendingMemberships.delete(parseRef(ref as Ref).id);
+  return { ...status, pendingMemberships };
 }
 
 /**

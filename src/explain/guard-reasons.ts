@@ -57,9 +57,9 @@ export function approvalReason({
   memberships,
 }: ExplainedFacts): string | undefined {
   // Changes with an expired approval are named only if a person can decide none of the others.
-  const told = approvalExpired === null ? 'held' : 'expired';
+  const tellsExpired = approvalExpired !== null;
   const held = memberships.filter(
-    (each) => each.condition === 'Held' && (each.isExpired === true) === (told === 'expired'),
+    ({ condition: reason, isExpired = false }) => reason === 'Held' && isExpired === tellsExpired,
   );
   // In a group, a removal has the condition `Held` only if the deactivation of the member is held (members-of-group.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
@@ -75,11 +75,30 @@ export function approvalReason({
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
       : undefined;
-  const own = guard.filter(({ state }) => state === told).map((each) => each.kind);
+  const toldState = tellsExpired ? 'expired' : 'held';
+  const own = guard.filter(({ state }) => state === toldState).map((each) => each.kind);
+  const parts = heldParts(kind, { own, following, waiting });
+  // Other sentences tell that the held changes are already made.
+  if (parts.length === 0) return undefined;
+  if (approvalExpired !== null)
+    return `${approval === null ? 'A former approval held' : `The approval ${approval} holds`} ${parts.join(' and ')}. ${approvalExpired}`;
+  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
+}
+
+/**
+ * Returns the changes that an approval holds, as parts of a sentence.
+ * @param changes.own kinds of the changes of the resource itself
+ * @param changes.following names of the members who leave a group with their accounts
+ * @param changes.waiting names of the groups or members whose changes are held
+ */
+function heldParts(
+  kind: ExplainedFacts['kind'],
+  { own, following, waiting }: { own: DestructiveKind[]; following: string[]; waiting: string[] },
+): string[] {
   const removed = own.filter((each) => each === 'removeMembers').length;
   const others = new Set(own.filter((each) => each !== 'removeMembers').map((each) => GUARD_WORDS[each]));
   const related = `${kind === 'User' ? 'group' : 'member'}${waiting.length === 1 ? '' : 's'}`;
-  const parts = [
+  return [
     ...(others.size > 0 ? [`its ${[...others].join(' and ')}`] : []),
     ...(removed > 0
       ? [
@@ -95,11 +114,6 @@ export function approvalReason({
       : []),
     ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
   ];
-  // Other sentences tell that the held changes are already made.
-  if (parts.length === 0) return undefined;
-  if (approvalExpired !== null)
-    return `${approval === null ? 'A former approval held' : `The approval ${approval} holds`} ${parts.join(' and ')}. ${approvalExpired}`;
-  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 
 /**

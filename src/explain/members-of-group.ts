@@ -49,11 +49,12 @@ export async function membershipsOfGroup(
     directory,
     unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
   );
-  const read = [
+  const firstUsers = [
     ...new Set([...[...pendingMemberships.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
   ];
+  // The stored link and the mark of each of these users.
   const observed = new Map(
-    (await drifts.readLinks(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
+    (await drifts.readLinks(firstUsers.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
   );
   // The empty text gives an empty link. A user whose link was not read counts as marked, so that `whyOutside` does not judge.
   const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
@@ -84,13 +85,13 @@ export async function membershipsOfGroup(
     outbox.guardStore.statesOf(refs.map((ref) => ({ kind: 'deactivate', ref }))),
     Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
   ]);
-  const accountOf = new Map(leavers.map((user, index) => [user, decisions[index]]));
+  const decisionOnAccount = new Map(leavers.map((user, index) => [user, decisions[index]]));
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const ref = refOf('User', user);
     const link = links[index] ?? {};
     const other = { ref, name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user) };
     if (sign !== MEMBERSHIP_SIGN.toAdd)
-      return { ...other, ...removalState(sign, removals[index], accountOf.get(user)) };
+      return { ...other, ...removalState(sign, removals[index], decisionOnAccount.get(user)) };
     const facts = { ref, link, outside: outsideOf(user), stop: stops.get(ref) };
     return { ...other, ...additionState(facts, deactivations[index], outbox.settings) };
   });

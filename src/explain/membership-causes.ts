@@ -27,6 +27,7 @@ export const PROTECTED = {
   condition: 'Protected',
 };
 
+/** Part of the cause of a change whose approval has expired. */
 export const EXPIRED = { condition: 'Held', isExpired: true } as const;
 /** The cause of a removal that waits for a decision or was rejected: the platform keeps the member. */
 export const REMOVAL = {

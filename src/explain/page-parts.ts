@@ -27,8 +27,7 @@ export interface PageParts {
   /** State of the account or group at the target. */
   link: string;
   values: string[];
-  /** Title of the memberships. */
-  groups: string;
+  membershipsTitle: string;
   memberships: string[];
   /** Number of pending members that `memberships` leaves out. */
   hiddenMembers: number;
@@ -46,7 +45,7 @@ export function pagePartsOf(found: Explanation, { all }: { all: boolean }): Page
     stored: `Stored: ${storedText(found)}`,
     link: `At the target: ${linkText(found)}`,
     values: byState(found.values, 'equal').map(valueLine),
-    groups: kind === 'User' ? 'Groups' : membersTitle(found),
+    membershipsTitle: kind === 'User' ? 'Groups' : membersTitle(found),
     memberships: membershipLines(byState(found.memberships, 'applied'), found, all),
     hiddenMembers: hiddenMembersOf(found),
     timeline: timelineLines(found),

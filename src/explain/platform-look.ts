@@ -73,28 +73,7 @@ export async function lookAtPlatform(
   const noteFailure = (failure: string): void => {
     why = failure;
   };
-  const unread = (): PlatformLook => ({
-    platform: {
-      at,
-      state: 'unread',
-      why,
-      differences: [],
-      addedByOthers: [],
-      leftOutGroups: [],
-      leftByPolicy: [],
-      leftDifferences: 0,
-      defaults: [],
-      done: 0,
-      toBeHeld: 0,
-      readInTurn: false,
-      notCompared: 0,
-      accountGone: false,
-    },
-    values,
-    pendingDone: [],
-    leftOut: undefined,
-    isAsDesired: false,
-  });
+  const unread = (): PlatformLook => unreadLook(values, { at, why });
   // At another tenant the id of the link may lead to another account.
   if (await scope.outbox.whyUnrecognised()) return unread();
   // An open breaker delays the first call until a probe is due, within the same time limit.
@@ -117,8 +96,8 @@ export async function lookAtPlatform(
     // Entries of held and rejected changes, and of memberships that wait, become entries that are shown and not written (`report`):
     // other parts of the explanation name them.
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
-    const known = await withNames(scope, await withoutUnwritten(scope, compared.entries));
-    const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);
+    const named = await withNames(scope, await withoutUnwritten(scope, compared.entries));
+    const entries = isPerson ? named : await withUnreadyMembersReported(scope, named);
     // `done`: held or rejected changes that somebody has already made at the platform.
     const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
@@ -188,6 +167,33 @@ export async function lookAtPlatform(
   }
 }
 
+/** Returns the look at a platform that could not be read. @param why failure of the last failed read; null: no read failed */
+const unreadLook = (
+  values: AttributeState[],
+  { at, why }: { at: string; why: string | null },
+): PlatformLook => ({
+  platform: {
+    at,
+    state: 'unread',
+    why,
+    differences: [],
+    addedByOthers: [],
+    leftOutGroups: [],
+    leftByPolicy: [],
+    leftDifferences: 0,
+    defaults: [],
+    done: 0,
+    toBeHeld: 0,
+    readInTurn: false,
+    notCompared: 0,
+    accountGone: false,
+  },
+  values,
+  pendingDone: [],
+  leftOut: undefined,
+  isAsDesired: false,
+});
+
 /**
  * Returns a test of whether an entry is a difference of the looked-up resource, and not of another resource that the same sync
  * writes.
@@ -217,11 +223,14 @@ function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolea
     isPerson && action === 'conflict' && kind === 'Group';
   // A conflict of an attribute concerns the person only. A conflict of a member's whole account concerns the group too: there is no
   // membership without account.
+  const isOtherConflict = (entry: PlanEntry): boolean =>
+    entry.action === 'conflict' &&
+    (isOfMember(entry) ? entry.attribute === undefined : entry.attribute !== undefined);
   return (entry) =>
     (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
     isUnmade(entry) ||
     isGroupConflict(entry) ||
-    (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
+    isOtherConflict(entry);
 }
 
 /** Returns whether the platform was seen to have another value than the desired one. */

@@ -25,6 +25,8 @@ const NARROW: Room = { page: 19, reasons: 4, reason: 3, isWide: false };
 
 /** Number of rows that a list keeps for itself when the reasons need its other lines. */
 const LEAST_ROWS = 3;
+/** Number of lines at the end of a page for the names of the options that show everything. */
+const OPTIONS_LINES = 1;
 
 /** Largest numbers of lines of the texts at the top of a page, also of all reasons. */
 interface TopLimits extends Pick<Room, 'reasons' | 'reason'> {
@@ -65,8 +67,8 @@ export const renderExplanations = (all: Explanation[], options: { all: boolean }
   });
 
 function everything(parts: PageParts): string[] {
-  const { head, summary, reasons, stored, link, values, groups, memberships, hiddenMembers, timeline } =
-    parts;
+  const { head, summary, reasons, stored, link, values, membershipsTitle, memberships } = parts;
+  const { hiddenMembers, timeline } = parts;
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
   return [
@@ -77,7 +79,7 @@ function everything(parts: PageParts): string[] {
     stored,
     link,
     ...section(VALUES, values),
-    ...section(groups, someRows({ rows: memberships, hidden: hiddenMembers }, Infinity)),
+    ...section(membershipsTitle, someRows({ rows: memberships, hidden: hiddenMembers }, Infinity)),
     ...section(TIMELINE, timeline),
   ];
 }
@@ -111,20 +113,20 @@ function page(
       return { ...section, title: `${title}: as at ${same.target}`, rows: [], isShown: true };
     })
     .filter(({ isShown }) => isShown);
-  const titles = (1 + gap.length) * sections.length;
-  const rowCount = sections.reduce((sum, section) => sum + linesOf(section), 0);
+  const titleLines = (1 + gap.length) * sections.length;
+  const rowLines = sections.reduce((sum, section) => sum + linesOf(section), 0);
+  // Lines for the top and the rows of the lists.
+  const freeLines = room.page - titleLines - OPTIONS_LINES;
   const whole = topOf(parts, found, { short, gap, earlier, limits: UNLIMITED });
-  // One line more is for the names of the options that show everything.
-  const isRoomy =
-    whole.lines.length <= room.page / 2 || whole.lines.length + titles + rowCount + 1 <= room.page;
-  const cut = (reasons: number) =>
-    topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room, reasons } });
+  const isRoomy = whole.lines.length <= room.page / 2 || whole.lines.length + rowLines <= freeLines;
+  const cutTop = (reasonLines: number) =>
+    topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room, reasons: reasonLines } });
   // The reasons contain the advice, so the lists are cut before the reasons.
-  const least = sections.reduce((sum, section) => sum + Math.min(linesOf(section), LEAST_ROWS), 0);
+  const leastRowLines = sections.reduce((sum, section) => sum + Math.min(linesOf(section), LEAST_ROWS), 0);
   // Without a reason in full, one line of the top counts the reasons.
-  const left = room.page - titles - 1 - least - (cut(0).lines.length - 1);
-  const top = isRoomy ? whole : cut(Math.max(room.reasons, left));
-  const shares = sharesOf(sections.map(linesOf), room.page - top.lines.length - titles - 1);
+  const otherTopLines = cutTop(0).lines.length - 1;
+  const top = isRoomy ? whole : cutTop(Math.max(room.reasons, freeLines - leastRowLines - otherTopLines));
+  const shares = sharesOf(sections.map(linesOf), freeLines - top.lines.length);
   const isWhole =
     top.isWhole &&
     sections.every(
@@ -192,13 +194,13 @@ interface Rows {
 
 const sectionsOf = ({
   values,
-  groups,
+  membershipsTitle,
   memberships,
   hiddenMembers,
   timeline,
 }: PageParts): (Rows & { title: string })[] => [
   { title: VALUES, rows: values },
-  { title: groups, rows: memberships, hidden: hiddenMembers },
+  { title: membershipsTitle, rows: memberships, hidden: hiddenMembers },
   { title: TIMELINE, rows: timeline, newestLast: true },
 ];
 

@@ -25,13 +25,6 @@ function whyUnread({ hold, hasMoved, target, fleet }: ExplainedFacts): string {
     : `${target} could not be read now`;
 }
 
-/** Returns when the guard judges a change of an expired approval anew, and what its sync waits for. */
-function judgedWhen({ target, hold, breaker, fleet }: ExplainedFacts): string {
-  if (hold) return `after the end of the hold of ${target}`;
-  const cause = workerMissing(fleet) ? 'no worker runs' : breaker && obstacleText(target, breaker);
-  return `with its next sync${cause ? `, which waits because ${cause}` : ''}`;
-}
-
 /** Returns words that limit the summary when not all groups of a person were compared; '' when all were. */
 const comparedText = ({ platform }: ExplainedFacts): string =>
   (platform?.notCompared ?? 0) > 0 ? ' as far as it was compared' : '';
@@ -48,29 +41,9 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
     case 'onItsWay':
       return onItsWaySummary(facts);
     case 'held':
-      if (condition?.reason === 'LastAdministrator' && facts.approvalExpired === null)
-        return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there, as of its last sync.`;
-      return `The guard holds a part of what shall happen to ${name} at ${target}: ${
-        facts.approvalExpired === null
-          ? 'a person has to approve or reject it'
-          : `the approval has expired, and the guard judges it anew ${judgedWhen(facts)}`
-      }${
-        isHeldByFormerSettings(condition?.message ?? '')
-          ? ', unless the present settings do not want it any more'
-          : ''
-      }.`;
+      return heldSummary(facts);
     case 'stopped':
-      return `A change of ${name} waits because ${
-        facts.hold
-          ? `all writes to ${target} are on hold`
-          : redisRefusalOf(facts.fleet)
-            ? 'Redis takes no writes'
-            : noWorkerOf(facts)
-              ? 'no worker runs: start one'
-              : facts.breaker
-                ? obstacleText(target, facts.breaker)
-                : movedText(target)
-      }.`;
+      return `A change of ${name} waits because ${stopCause(facts)}.`;
     case 'needsPerson':
       // With a mark, the condition is of a sync before the last change.
       return `${name} is not at ${target} as desired and needs a person: ${(facts.mark ? undefined : condition?.message) ?? membershipCause(facts)}.`;
@@ -83,7 +56,7 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${
         kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'
-      }${link.platformId === null ? '' : `; the ${what} ${facts.platform?.accountGone ? 'that it had there' : 'that exists there'} is ${kind === 'User' ? closedText(facts) : 'kept as it is until the source deletes the group'}`}.`;
+      }${link.platformId === null ? '' : `; ${linkedStateText(facts)}`}.`;
     case 'differs':
       if (facts.platform?.state === 'differs')
         return `${name} is not at ${target} as desired, read just now: ${bringsIt(facts)}.`;
@@ -99,6 +72,45 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
             : `the ${what} at ${target} is ${closedText(facts)}`
       }.`;
   }
+}
+
+/** Returns the summary of a resource of which the guard holds a change. */
+function heldSummary(facts: ExplainedFacts): string {
+  const { approvalExpired, condition, name, target } = facts;
+  if (condition?.reason === 'LastAdministrator' && approvalExpired === null)
+    return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there, as of its last sync.`;
+  const next =
+    approvalExpired === null
+      ? 'a person has to approve or reject it'
+      : `the approval has expired, and the guard judges it anew ${judgedWhen(facts)}`;
+  const unless = isHeldByFormerSettings(condition?.message ?? '')
+    ? ', unless the present settings do not want it any more'
+    : '';
+  return `The guard holds a part of what shall happen to ${name} at ${target}: ${next}${unless}.`;
+}
+
+/** Returns when the guard judges a change of an expired approval anew, and what its sync waits for. */
+function judgedWhen({ target, hold, breaker, fleet }: ExplainedFacts): string {
+  if (hold) return `after the end of the hold of ${target}`;
+  const cause = workerMissing(fleet) ? 'no worker runs' : breaker && obstacleText(target, breaker);
+  return `with its next sync${cause ? `, which waits because ${cause}` : ''}`;
+}
+
+/** Returns what becomes of the linked account or group of a resource that the settings leave out. */
+function linkedStateText(facts: ExplainedFacts): string {
+  const where = facts.platform?.accountGone ? 'that it had there' : 'that exists there';
+  return facts.kind === 'User'
+    ? `the account ${where} is ${closedText(facts)}`
+    : `the group ${where} is kept as it is until the source deletes the group`;
+}
+
+/** Returns the first cause that stops all changes at the target. */
+function stopCause(facts: ExplainedFacts): string {
+  const { hold, target, fleet, breaker } = facts;
+  if (hold) return `all writes to ${target} are on hold`;
+  if (redisRefusalOf(fleet)) return 'Redis takes no writes';
+  if (noWorkerOf(facts)) return 'no worker runs: start one';
+  return breaker ? obstacleText(target, breaker) : movedText(target);
 }
 
 /** Returns the state of the account or group of a resource that is not wanted at the target, as words behind "is". */

@@ -16,12 +16,14 @@ export function valueReasons(
 ): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
-  // Not counted: values that were seen as desired at the platform; all values without an account, which the summary tells, or out
-  // of scope; and the name of a group that is a dead letter, whose condition tells why it is not written.
-  const isTold = kind === 'Group' && deadLetterSince !== null;
-  const isCounted = ({ state, desired, observed }: AttributeState): boolean =>
+  // The condition of a dead letter tells why the name of the group is not written.
+  const isNameTold = kind === 'Group' && deadLetterSince !== null;
+  // Without an account, which the summary tells, or out of scope no value counts.
+  const countsValues = inScope && link.platformId !== null && !isNameTold;
+  // A value that was seen as desired at the platform does not differ.
+  const isDiffering = ({ state, desired, observed }: AttributeState): boolean =>
     state === 'differs' && (observed === undefined || !sameValue(observed, desired));
-  const differing = inScope && link.platformId !== null && !isTold ? values.filter(isCounted).length : 0;
+  const differing = countsValues ? values.filter(isDiffering).length : 0;
   const unsure = namesOf('unsure').length;
   const unmappable = values.filter(
     ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),

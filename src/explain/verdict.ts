@@ -18,7 +18,7 @@ export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 
 /** Returns the verdict of the first rule that matches. */
 function judge(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
-  const stopped = hold ?? noWorkerOf(facts) ?? (facts.hasMoved || null);
+  const isTargetStopped = hold !== null || noWorkerOf(facts) !== undefined || facts.hasMoved;
   // No sync tries a dead letter again before a person or a new change asks for the sync.
   if (deadLetterSince !== null) return 'needsPerson';
   // A protected account is never written, so its marks and differences mean nothing.
@@ -33,7 +33,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark && isMadeOnHold(facts)) return 'asDesired';
   if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
   // A pending change does not move while the target is on hold, has a new address or fails, or no worker runs.
-  if (mark && (stopped ?? stoppingBreaker(facts))) return 'stopped';
+  if (mark && (isTargetStopped || stoppingBreaker(facts) !== null)) return 'stopped';
   // The marked change waits for the removal from a refused group, which no sync writes before somebody acts.
   if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
@@ -56,10 +56,10 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
     facts.memberships.some((each) => each.condition === 'LeftByPolicy');
   if (waiting.length === 0) return isLeft ? 'leftAlone' : 'asDesired';
   // Memberships that no condition stops are written by the syncs of groups.
-  const isStopped = waiting.some((each) => each.condition === undefined) && (stopped ?? breaker);
-  if (isStopped) return 'stopped';
+  const isAnyUnstopped = waiting.some((each) => each.condition === undefined);
+  if (isAnyUnstopped && (isTargetStopped || breaker !== null)) return 'stopped';
   // The sync of a group writes its members, so a member without condition is on its way.
-  if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
+  if (isAnyUnstopped && facts.kind === 'Group') return 'onItsWay';
   return judgeByOthers(waiting);
 }
 
