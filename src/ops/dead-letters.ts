@@ -52,6 +52,7 @@ export async function listDeadLetters(
   let skip = offset;
   for (const state of states) {
     for (const outbox of state.outboxes.values()) {
+      // A read of fewer than PORTION is the last one: the target has no others, or the limit is reached.
       for (let read = PORTION; read === PORTION && found.length < limit;) {
         const portion = Math.min(PORTION, limit - found.length);
         const blocked = await outbox.blocked({ offset: skip, limit: portion });

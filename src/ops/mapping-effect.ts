@@ -66,11 +66,6 @@ const EXAMPLES = 20;
 
 type EffectKind = keyof Omit<AttributeEffect, 'name'>;
 
-function effectOn(desired: unknown, fault: string | null): EffectKind {
-  if (fault !== null) return 'faulty';
-  return desired === null ? 'emptied' : 'changed';
-}
-
 /** A person whose values are compared, with what the mapping reads and what was last applied. */
 interface ComparedPerson {
   connection: string;
@@ -119,7 +114,8 @@ export async function effectOfMapping(
     faults,
   };
   const isTimeUp = (): boolean => signal.aborted || now() >= end;
-  const computation: Computation = { tried, rules, effect, isTimeUp, slice: createPace()() };
+  const startSlice = createPace();
+  const computation: Computation = { tried, rules, effect, isTimeUp, slice: startSlice() };
   for (const scope of scopes) {
     for await (const records of scope.directory.scan('User')) {
       effect.isWhole = await countPortion(computation, scope, records);
@@ -198,4 +194,10 @@ async function countPerson(
   }
   effect.examples.push(...examples);
   return true;
+}
+
+/** Returns the effect on a value that does not stay as it is. */
+function effectOn(desired: unknown, fault: string | null): EffectKind {
+  if (fault !== null) return 'faulty';
+  return desired === null ? 'emptied' : 'changed';
 }

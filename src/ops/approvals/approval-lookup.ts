@@ -22,6 +22,7 @@ export async function findApproval(
   const source = isUndecided(found.approval) ? 'guardHeld' : 'guardRejected';
   const { firstApprovals, listOf } = found.outbox.guardStore;
   const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
+  // A decision has no list; for a rejection, `listOf` returns the changes that are still rejected.
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
   // Some changes of the part may be decided, or taken back by the source, since the first approval: no order reaches these.

@@ -71,23 +71,27 @@ export async function createSelector(
     selection.persons && (await refsNamed(searched, 'User', selection.persons, approval, unmanaged));
   const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
   const groupNames = await namesAmong(state, selection.groups);
-  const former = groups && (await formerMembers(state, target, groups));
+  const leavers = groups && (await usersToRemove(state, target, groups));
   return async (page) => {
     const groupsOf = groups && (await currentGroups(state, page));
     const concernedRefs = page.flatMap(refsOf);
-    const named = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[]) =>
+    // A name may also mean resources of the page that the source deleted: the search above misses them if the name is in use again.
+    const withFormer = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[]) =>
       new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
-    const people = persons && (await named('User', persons, personNames));
-    const teams = groups && (await named('Group', groups, groupNames));
+    const allPersons = persons && (await withFormer('User', persons, personNames));
+    const allGroups = groups && (await withFormer('Group', groups, groupNames));
     let items = page.filter((item) => {
       if (refs && !refs.includes(item.ref)) return false;
       if (kinds && !kinds.includes(item.kind)) return false;
       const concerned = refsOf(item);
-      if (people && !concerned.some((ref) => people.has(ref)) && !unmanagedMembers.has(item.subject ?? ''))
-        return false;
-      if (!teams) return true;
+      const isOfPerson = concerned.some((ref) => allPersons?.has(ref));
+      if (allPersons && !isOfPerson && !unmanagedMembers.has(item.subject ?? '')) return false;
+      if (!allGroups) return true;
       return concerned.some(
-        (ref) => teams.has(ref) || former?.has(ref) || groupsOf?.get(ref)?.some((group) => teams.has(group)),
+        (ref) =>
+          allGroups.has(ref) ||
+          leavers?.has(ref) ||
+          groupsOf?.get(ref)?.some((group) => allGroups.has(group)),
       );
     });
     if (causes && items.length > 0) {
@@ -151,7 +155,7 @@ async function refsNamed(
 }
 
 /** Returns the users whose membership of the groups is still to be removed at the target. */
-async function formerMembers(
+async function usersToRemove(
   { outboxes }: DesiredState,
   target: string,
   groups: ReadonlySet<Ref>,
@@ -164,6 +168,7 @@ async function formerMembers(
   return users;
 }
 
+/** Returns the groups that each user of a page is in at the source. */
 async function currentGroups({ directory }: DesiredState, page: Destruction[]): Promise<Map<Ref, Ref[]>> {
   const refs = [...new Set(page.flatMap(refsOf))].filter((ref) => ref.startsWith('User:'));
   if (refs.length === 0) return new Map();

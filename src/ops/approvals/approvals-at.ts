@@ -113,13 +113,13 @@ export async function approvalsAt(
       ? {}
       : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
   };
-  const rejection = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
+  const stillRejectedOf = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
     // `numbers` limits the list to the changes that this decision rejected.
     const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
     const { total } = await outbox.guardStore.countOf(list);
     return { stillRejected: total, ...firstsOf('guardRejected', id) };
   };
-  const unwritten = async ({ approvedUntil }: Decision): Promise<Partial<Approval>> => {
+  const unwrittenOf = async ({ approvedUntil }: Decision): Promise<Partial<Approval>> => {
     if (approvedUntil === undefined) return {};
     const { count, leftMs } = await outbox.guardStore.countUnwritten(approvedUntil);
     return count === 0 ? {} : { unwritten: count, expiresAt: isoTime(approvedUntil), leftMs };
@@ -141,7 +141,7 @@ export async function approvalsAt(
         ...(selection === undefined ? {} : { selection }),
         kinds,
         total: total(Object.values(kinds)),
-        ...(action === 'reject' ? await rejection(decision) : await unwritten(decision)),
+        ...(action === 'reject' ? await stillRejectedOf(decision) : await unwrittenOf(decision)),
       },
     };
   };

@@ -163,7 +163,8 @@ export async function decideApproval(
     firstId: completed?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
-    // The script stores decision and audit entry together. `firstApproval`: `noted` if this order is it, else the first one.
+    // The script stores decision and audit entry together. `firstApproval`: `noted` if this order is the first of two approvals;
+    // else the approval that the other person gave first, if there is one.
     act: (count, firstApproval) =>
       state.acts.toArgs([
         firstApproval === 'noted'

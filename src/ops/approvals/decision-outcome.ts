@@ -71,13 +71,13 @@ export async function decisionOutcomeOf(
       ...(noted ? { expiresAt: isoTime(noted.expiresAt) } : {}),
     };
   }
-  // Nothing of a decided list is left for this order. With a selection the list may have other changes left.
-  const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
   if (decided.kind === 'unknown' && action === 'withdraw' && isUndecided(approval))
     return { kind: 'settled', message: notRejectedText(approval, selectedText) };
   if (decided.kind === 'unknown' && action === 'withdraw' && selectedText !== undefined)
     return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
-  if (isSettled && selectedText === undefined) {
+  const reachedNothing = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
+  // An order with a selection may reach nothing although the list has other changes left.
+  if (reachedNothing && selectedText === undefined) {
     // Another operator may have decided since the list was found.
     const present = isUndecided(approval) ? (await findApproval(states, id))?.approval : approval;
     if (present && !isUndecided(present)) return { kind: 'settled', message: settledText(present, action) };

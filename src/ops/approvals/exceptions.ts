@@ -32,79 +32,8 @@ export interface ExceptionFilter {
   limit: number;
 }
 
-/**
- * Returns what an operator does about an exception.
- * @param facts `approvals`: undefined when no reason of the page needs them; `expired` as in AdviceFacts; `hold`: of the target
- */
-function adviceOf(
-  { ref, reason, message }: StandingException,
-  target: string,
-  { approvals, expired, hold }: Pick<AdviceFacts, 'approvals' | 'expired'> & { hold: Hold | undefined },
-): string {
-  // Only a target on hold has no resource; the type checker does not know that.
-  if (ref === null || reason === 'OnHold')
-    return hold && isTenantHold(hold)
-      ? `${holdAdvice(target, hold)}.`
-      : `Order scim-bridge release --target ${target} when the platform may be written again.`;
-  if (reason === 'NotAdopted' && isByFormerSettings(message))
-    return `See scim-bridge sync ${ref} --dry-run for what the present settings would do, then scim-bridge dead-letters retry ${ref}.`;
-  switch (reason) {
-    case 'Rejected': {
-      const withdraw = withdrawAdvice({ ref, approvals });
-      return `If the decision was wrong: ${withdraw}. Else take the change back at the identity provider.`;
-    }
-    case 'Dropped':
-      return `Correct the cause, then scim-bridge sync ${ref}.`;
-    case 'LastAdministrator':
-    case 'NotAdopted':
-    case 'Protected':
-    case 'Held':
-      return adviceFor(reason, { ref, approvals, expired, target, message });
-  }
-}
-
-/** Words for a group of which no change of a member is held or rejected any more: decided, taken back by the source, or expired. */
-const RELEASED: Partial<Record<string, string>> = {
-  Held: 'what it waited for is no longer held',
-  Rejected: 'the rejection does not stand any more',
-};
-const JUDGED_ANEW = 'Nothing is to be done: its next sync judges it anew.';
-
 /** Number of exceptions whose resources are read at the same time; each takes about twenty reads. */
 const PORTION = 50;
-
-/** Message and advice of an exception, if they changed since the last sync. `expired` as in AdviceFacts. */
-type Present = Partial<Pick<ExceptionView, 'message' | 'advice'>> & { expired?: string | undefined };
-
-/**
- * Returns what has changed since the last sync: the approval of the held changes has expired, or a group differed only because
- * of held or rejected changes of its members, and none of these is held or rejected now. Reads nothing for other exceptions.
- */
-async function presentOf(
-  { links }: DesiredState,
-  outbox: Outbox,
-  { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
-  approvals: ApprovalIds | undefined,
-): Promise<Present> {
-  if (ref === null) return {};
-  const isHeld = reason === 'Held' || reason === 'LastAdministrator';
-  const mayHaveExpired = isHeld && approvals?.hasExpired === true;
-  const mayBeReleased = RELEASED[reason] !== undefined && parseRef(ref).kind === 'Group';
-  if (!mayHaveExpired && !mayBeReleased) return {};
-  const [link, status] = await Promise.all([links.get(outbox.target, ref), outbox.resourceStatus(ref)]);
-  const { condition } = await withPresentCondition(outbox, ref, link, status);
-  const wasOfReason = link.condition?.reason === reason;
-  if (mayBeReleased && wasOfReason && condition?.reason !== reason)
-    return { message: RELEASED[reason] ?? '', advice: JUDGED_ANEW };
-  const expired = mayHaveExpired ? await approvals.expiredFor(ref, status) : undefined;
-  // The present condition may have another reason: the last sync ended with the failure of another change.
-  if (expired === undefined || condition?.reason !== reason) return { expired };
-  const { settings, deletesLeavers } = outbox;
-  return {
-    expired,
-    message: `${conditionText(condition, settings)}${deletionText(condition, deletesLeavers)}`,
-  };
-}
 
 /** Returns exceptions in the order of connections and targets, then by reason (EXCEPTION_REASONS), then the oldest first. */
 export async function listExceptions(
@@ -151,4 +80,75 @@ export async function listExceptions(
     }
   }
   return views;
+}
+
+/** Words for a group of which no change of a member is held or rejected any more: decided, taken back by the source, or expired. */
+const RELEASED: Partial<Record<string, string>> = {
+  Held: 'what it waited for is no longer held',
+  Rejected: 'the rejection does not stand any more',
+};
+const JUDGED_ANEW = 'Nothing is to be done: its next sync judges it anew.';
+
+/** Message and advice of an exception, if they changed since the last sync. `expired` as in AdviceFacts. */
+type Present = Partial<Pick<ExceptionView, 'message' | 'advice'>> & { expired?: string | undefined };
+
+/**
+ * Returns what has changed since the last sync: the approval of the held changes has expired, or a group differed only because
+ * of held or rejected changes of its members, and none of these is held or rejected now. Reads nothing for other exceptions.
+ */
+async function presentOf(
+  { links }: DesiredState,
+  outbox: Outbox,
+  { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
+  approvals: ApprovalIds | undefined,
+): Promise<Present> {
+  if (ref === null) return {};
+  const isHeld = reason === 'Held' || reason === 'LastAdministrator';
+  const mayHaveExpired = isHeld && approvals?.hasExpired === true;
+  const mayBeReleased = RELEASED[reason] !== undefined && parseRef(ref).kind === 'Group';
+  if (!mayHaveExpired && !mayBeReleased) return {};
+  const [link, status] = await Promise.all([links.get(outbox.target, ref), outbox.resourceStatus(ref)]);
+  const { condition } = await withPresentCondition(outbox, ref, link, status);
+  const wasOfReason = link.condition?.reason === reason;
+  if (mayBeReleased && wasOfReason && condition?.reason !== reason)
+    return { message: RELEASED[reason] ?? '', advice: JUDGED_ANEW };
+  const expired = mayHaveExpired ? await approvals.expiredFor(ref, status) : undefined;
+  // The present condition may have another reason: the last sync ended with the failure of another change.
+  if (expired === undefined || condition?.reason !== reason) return { expired };
+  const { settings, deletesLeavers } = outbox;
+  return {
+    expired,
+    message: `${conditionText(condition, settings)}${deletionText(condition, deletesLeavers)}`,
+  };
+}
+
+/**
+ * Returns what an operator does about an exception.
+ * @param facts `approvals`: undefined when no reason of the page needs them; `expired` as in AdviceFacts; `hold`: of the target
+ */
+function adviceOf(
+  { ref, reason, message }: StandingException,
+  target: string,
+  { approvals, expired, hold }: Pick<AdviceFacts, 'approvals' | 'expired'> & { hold: Hold | undefined },
+): string {
+  // Only a target on hold has no resource; the type checker does not know that.
+  if (ref === null || reason === 'OnHold')
+    return hold && isTenantHold(hold)
+      ? `${holdAdvice(target, hold)}.`
+      : `Order scim-bridge release --target ${target} when the platform may be written again.`;
+  if (reason === 'NotAdopted' && isByFormerSettings(message))
+    return `See scim-bridge sync ${ref} --dry-run for what the present settings would do, then scim-bridge dead-letters retry ${ref}.`;
+  switch (reason) {
+    case 'Rejected': {
+      const withdraw = withdrawAdvice({ ref, approvals });
+      return `If the decision was wrong: ${withdraw}. Else take the change back at the identity provider.`;
+    }
+    case 'Dropped':
+      return `Correct the cause, then scim-bridge sync ${ref}.`;
+    case 'LastAdministrator':
+    case 'NotAdopted':
+    case 'Protected':
+    case 'Held':
+      return adviceFor(reason, { ref, approvals, expired, target, message });
+  }
 }

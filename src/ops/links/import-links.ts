@@ -112,6 +112,7 @@ async function importLink(
   await recordOnce(scope);
   const reserved = await elsewhere.reserve(target, ref, claimable);
   if (reserved === 'busy') return refused(reserved, BUSY_ELSEWHERE);
+  // Not a list: another connection is linked to the id.
   if (!Array.isArray(reserved)) return ofOther(reserved);
   // `adopting` and `rejoining` both mean: memberships that the platform has already are neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };

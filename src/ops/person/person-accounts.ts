@@ -103,7 +103,10 @@ const mayHaveAccount = ({ id, mayExist, tried }: Link): boolean => (id ?? mayExi
 /** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */
 const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExist?.id;
 
-/** @param seen undefined: not looked up, because no id is known or the settings lack the target; then the link decides */
+/**
+ * Returns the state of an account.
+ * @param seen undefined: not looked up, because no id is known or the settings lack the target; then the link decides
+ */
 function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
   const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
   const state = seen ?? (mayBeOpen ? 'active' : 'closed');

@@ -42,10 +42,10 @@ export async function endOfSyncs(
 ): Promise<SyncEnd> {
   const { ref } = found;
   const ownEnd = await endOf(scope, ref);
-  // Renames that the platform refused, also if an operator dropped the dead letter. `misnamed` lacks the groups with a pending
-  // membership of the person, because `withWaiting` reports these.
-  const unwrittenNames = (look?.entries ?? []).filter((entry) => isRename(entry) && !isChange(entry));
-  const misnamed = [...(look?.refusedNames ?? []), ...unwrittenNames].flatMap(({ ref: group }) =>
+  // Renames that the platform refused, also if an operator dropped the dead letter.
+  const unwrittenRenames = (look?.entries ?? []).filter((entry) => isRename(entry) && !isChange(entry));
+  // Without the groups with a pending membership of the person, because `withWaiting` reports these.
+  const misnamed = [...(look?.refusedNames ?? []), ...unwrittenRenames].flatMap(({ ref: group }) =>
     group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
   );
   const isOver = ownEnd.outcome !== 'waiting' && (await stopText(scope)) === undefined;
@@ -62,7 +62,7 @@ export async function endOfSyncs(
   return withRejectedRemovals(scope, end, found, unclear);
 }
 
-/** Returns the report of a resource without a change left to write, with what the comparison before the syncs showed. */
+/** Adds to the report of a resource without a change left to write what the comparison before the syncs showed. */
 async function endOfWritten(
   scope: ReconcileScope,
   found: FoundResource,

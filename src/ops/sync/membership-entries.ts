@@ -46,7 +46,7 @@ export async function membershipEntries(
   }));
   const missing = entries.filter(({ group, action }) => !shown.has(`${action} ${group}`));
   const refs = missing.map(({ group }) => group);
-  const [names, groups, account] = await Promise.all([
+  const [names, groupLinks, ownLink] = await Promise.all([
     readRecordNames(directory, refs),
     links.getMany(target.name, refs),
     links.get(target.name, ref),
@@ -56,10 +56,10 @@ export async function membershipEntries(
   );
   const deletions = await deletionsOf(scope, deletedGroups, signal);
   return missing.flatMap(({ group, action }, index): PlanEntry | [] => {
-    const link = groups[index] ?? {};
-    const source = names.get(group);
+    const link = groupLinks[index] ?? {};
+    const sourceName = names.get(group);
     // A group that was never made at the platform has no member to remove.
-    if (source === undefined && link.id === undefined) return [];
+    if (sourceName === undefined && link.id === undefined) return [];
     const deletion = deletions.get(group);
     if (deletion) return deletion;
     if (doneGroups.includes(group)) return [];
@@ -70,8 +70,8 @@ export async function membershipEntries(
       kind: 'Group',
       ref: group,
       platformId: link.id ?? null,
-      name: (source && target.mapping.groupName(source)) ?? String(link.core?.displayName ?? ''),
-      member: { ref, platformId: account.id ?? null, name },
+      name: (sourceName && target.mapping.groupName(sourceName)) ?? String(link.core?.displayName ?? ''),
+      member: { ref, platformId: ownLink.id ?? null, name },
       before: { member: !isAdded },
       after: { member: isAdded },
       effect: refusal ? 'report' : 'apply',

@@ -151,8 +151,9 @@ export async function withUnwrittenOthers(
     const link = parseLink(text);
     if (!marked && !refusalOf(link, marked)) continue;
     const { suspectedDrift } = await outbox.resourceStatus(ref);
-    const isNamed = kind === 'User' && isNameConfirmed(link, target.mapping.groupName(names.get(ref) ?? ''));
-    if (link.id === undefined || !isNamed || suspectedDrift.length > 0) unwritten.push(ref);
+    const isNamedGroup =
+      kind === 'User' && isNameConfirmed(link, target.mapping.groupName(names.get(ref) ?? ''));
+    if (link.id === undefined || !isNamedGroup || suspectedDrift.length > 0) unwritten.push(ref);
   }
   const [first] = unwritten;
   if (first === undefined) return end;

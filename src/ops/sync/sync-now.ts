@@ -8,6 +8,7 @@ import { stopText } from './sync-end.ts';
 /**
  * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, the target is on
  * hold or at a new address, or `signal` aborts.
+ * @param onRound called after each round of syncs
  * @param holders people to sync too: their accounts have the userName
  */
 export async function syncNow(
