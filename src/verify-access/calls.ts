@@ -46,6 +46,7 @@ export function openCalls(
   signal: AbortSignal,
   tell: (text: string) => void,
 ): Calls {
+  // Calls that asked for the budget, and those that got it.
   const count = { begun: 0, sent: 0 };
   let told = '';
   const tellWait = async (): Promise<void> => {

@@ -43,7 +43,8 @@ export function becauseOf(facts: Facts): string {
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
   const isPending = leaving.some(({ state }) => state === 'pending') || unwritten.length > 0;
   const isWaiting = isChangeWaiting(facts) || isPending;
-  const ofValues = [
+  // Causes in the account or the target; `ofGroups`: causes in a group.
+  const ofAccount = [
     cause,
     // A condition may have the reason already.
     ...facts.typeConflicts.filter((reason) => cause?.includes(reason) !== true),
@@ -58,9 +59,9 @@ export function becauseOf(facts: Facts): string {
   const ofGroups = [...renaming.map(renamingText), ...unwritten];
   const command = `scim-bridge explain ${facts.person.ref}`;
   // A cause in a group does not explain why values are not written.
-  const isPartlyTold = ofValues.length === 0 && ofGroups.length > 0 && hasWaitingValues(facts);
+  const isPartlyTold = ofAccount.length === 0 && ofGroups.length > 0 && hasWaitingValues(facts);
   const causes = [
-    ...ofValues,
+    ...ofAccount,
     ...ofGroups,
     ...(isPartlyTold ? [`${command} tells what the other changes wait for`] : []),
   ];

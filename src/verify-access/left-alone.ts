@@ -31,13 +31,14 @@ export async function leftAloneOf(
       .map((name) => ({ name: `attributes.${name}`, kind: 'attribute', why, actual: attributes[name] }));
   const present = new Set(reading.view.groups.map(fold));
   const linked = await linkedGroups(scope, reading);
-  const names = [...wanted.leftOut.map(({ name }) => name), ...(await formerGroups(scope, linked))];
-  const groups = [...new Set(names)].sort().map((name): LeftAlone => {
+  const leftOut = [...wanted.leftOut.map(({ name }) => name), ...(await linkedLeftOut(scope, linked))];
+  const groupsLeftOut = [...new Set(leftOut)].sort().map((name): LeftAlone => {
     return { name, kind: 'group', why: 'leftOut', actual: present.has(fold(name)) };
   });
-  const stays = (await groupsLeftByPolicy(scope, reading, linked)).filter((name) => !names.includes(name));
-  const left = stays.map((name): LeftAlone => ({ name, kind: 'group', why: 'policy', actual: true }));
-  return [...groups, ...left, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
+  const groupsOfPolicy = (await groupsLeftByPolicy(scope, reading, linked))
+    .filter((name) => !leftOut.includes(name))
+    .map((name): LeftAlone => ({ name, kind: 'group', why: 'policy', actual: true }));
+  return [...groupsLeftOut, ...groupsOfPolicy, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
 }
 
 /** A group that the platform lists for the account and that the bridge manages: its name there, its ref and its link as text. */
@@ -58,7 +59,7 @@ async function linkedGroups({ drifts }: ReconcileScope, { user }: Reading): Prom
 }
 
 /** Returns the linked groups of the account that the settings leave out, also after the source took the person out. */
-async function formerGroups(
+async function linkedLeftOut(
   { directory, target }: ReconcileScope,
   linked: readonly LinkedGroup[],
 ): Promise<string[]> {
@@ -66,7 +67,7 @@ async function formerGroups(
   const names = await readRecordNames(directory, refs);
   return linked.flatMap(({ ref, display }) => {
     const name = names.get(ref);
-    // Only a group that the settings do not map is returned; a mapped one is managed, so it counts as a difference.
+    // A group that the settings map is managed, so its membership counts as a difference.
     return name === undefined || target.mapping.groupName(name) !== undefined ? [] : [display ?? name];
   });
 }
