@@ -1,4 +1,5 @@
-// Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
+// Derives the access that a user is to have at a target, and compares it with the account at the platform. Reads Redis, writes
+// nothing.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { GuardState, MemberDecision } from '../directory/guard/guard-store.ts';
 import { parseLink } from '../directory/outbox/link.ts';

@@ -8,8 +8,7 @@ import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 export const RESTORE_REQUEST = 'restore';
 
 /**
- * Marks groups, users, and deleted users whose account may have to be closed: each may still have to be written, and the backup
- * contains no marks.
+ * Marks groups, users, and deleted users whose account may have to be closed.
  * @param leaveToReconcile true: of the users with a record only those are marked whose present record was not synced;
  *   the reconcile at the start compares the others, so that the guard judges together what the present settings take away from them
  * @returns number of marked users and groups

@@ -9,6 +9,7 @@ import type { LocatedEntry } from './provisioning-log.ts';
 /** Returns the names of the first `most` members of an entry; of a member whose name is not known any more the id. */
 type NameMembers = (entry: LocatedEntry, most: number) => Promise<string[]>;
 
+/** Creates the function. It remembers the names that it has read. */
 export function createMemberNames(
   states: readonly Pick<DesiredState, 'connection' | 'directory' | 'links' | 'outboxes'>[],
 ): NameMembers {

@@ -45,8 +45,8 @@ export async function addLogged(person: ForgettablePerson): Promise<void> {
 }
 
 /**
- * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message, which
- * no other entry has if the person never got an account.
+ * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message. Of a
+ * person who never got an account, no other entry has it.
  * @param personal personal data as stored
  */
 function namesIn(personal: string): NameOfPerson[] {

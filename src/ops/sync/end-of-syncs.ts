@@ -23,7 +23,9 @@ import type { SyncEnd, SyncReport } from './sync-outcome.ts';
 
 /** Facts known before the syncs of a resource, and the other resources that were synced. */
 interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
+  /** The comparison with the platform; null: it was not read. */
   look: ComparedOne | null;
+  /** All entries of this comparison, and those of the pending memberships that it lacks; null: not read. */
   entries: PlanEntry[] | null;
   /** Groups or members that were synced first (`resourcesToSync`). */
   others: readonly Ref[];

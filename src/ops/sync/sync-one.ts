@@ -84,8 +84,8 @@ export async function syncOne(
 /** Result of the comparison of a resource before its sync. */
 interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
   /**
-   * Null: the platform was not read because it may be another tenant, could not be read, or not within the time limit. Then
-   * `entries` and `differences` are null too.
+   * The comparison with the platform. Null: the platform was not read because it may be another tenant, could not be read, or not
+   * within the time limit. Then `entries` and `differences` are null too.
    */
   look: ComparedOne | null;
   /** All entries of the comparison, with `memberships`. */
