@@ -50,7 +50,7 @@ export function applyCommand(program: Command, cli: Cli): void {
       const plans = parseSaved(readPlan(file));
       const options = { mayWrite: true, deadlineMs: deadlineOf(flags) };
       await withScopes(readConfig(command, cli), options, async (context) => {
-        const lost = await complainLostData(context.readFleet);
+        const leastExit = await complainLostData(context.readFleet);
         const { reviewed, stale } = await reviewAll(plans, context);
         if (stale.length > 0) {
           complainStale(stale);
@@ -58,7 +58,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           return;
         }
         const reviews = reviewed.map(({ review }) => review);
-        if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, lost === 1);
+        if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, leastExit === 1);
         const left = reviews.map((review) => review.left);
         if (!(await isAgreed(left, flags))) {
           cli.exit(1);
@@ -72,7 +72,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           context.readFleet,
         );
         if (flags.json) sayJson(reports);
-        cli.exit(exitCodeOf(reports) || lost);
+        cli.exit(exitCodeOf(reports) || leastExit);
       });
     });
 }
@@ -110,8 +110,12 @@ async function reviewAll(
   const stale: string[] = [];
   for (const { plan, each } of pairs) {
     const review = await atTarget(each, context, (answering) => reviewPlan(each.scope, plan, answering));
-    stale.push(...(review?.stale.map((entry) => staleText(entry, review)) ?? [OTHER_RULES]));
-    if (review) reviewed.push({ review, each });
+    if (!review) {
+      stale.push(OTHER_RULES);
+      continue;
+    }
+    stale.push(...review.stale.map((entry) => staleText(entry, review)));
+    reviewed.push({ review, each });
   }
   return { reviewed, stale };
 }
@@ -168,7 +172,8 @@ function printLeft(
 async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
   const writes = total(left.map(writesIn));
   const question = carryOutQuestion(writes);
-  if (!left.some(({ entries }) => entries.some((entry) => isChange(entry) && DESTRUCTIVE.has(entry.action))))
+  const isDestructive = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
+  if (!left.some(({ entries }) => entries.some(isDestructive)))
     return writes === 0 || agrees(flags, question);
   await confirm(flags, question);
   return true;

@@ -16,6 +16,7 @@ import {
 import { presentApprovalId } from '../ops/approvals/approval-lookup.ts';
 import { isUndecided, type Approval } from '../ops/approvals/approvals-at.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
+import type { DecisionOutcome } from '../ops/approvals/decision-outcome.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
 import {
@@ -166,10 +167,9 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
     if (count > items.length) say(`  … and ${count - items.length} more`);
   });
   const actor = actorOf(cli, flags);
-  const administrators =
-    action === 'approve' ? await lastAdministrators(states, approval, settingsOf, selection) : [];
-  const deletedGroups =
-    action === 'approve' ? await groupsToDelete(states, approval, settingsOf, selection) : [];
+  const isApproval = action === 'approve';
+  const administrators = isApproval ? await lastAdministrators(states, approval, settingsOf, selection) : [];
+  const deletedGroups = isApproval ? await groupsToDelete(states, approval, settingsOf, selection) : [];
   // The id of the approval that was shown covers no change that came since. `identity` tells two approvers apart.
   const order = { ...actor, identity: `command ${actor.by}`, action, selection };
   const decided = await decideApproval(states, approval.id, settingsOf, order);
@@ -179,10 +179,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
     throw decided.kind === 'unknown' ? await unknownApproval(states, id) : refusal(decided.kind, id);
   const { kind: outcome, ...rest } = decided;
   if (flags.json) sayJson({ ...rest, outcome, action, by: actor.by });
-  else if (decided.kind === 'noted')
-    say(
-      `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}${decided.expiresAt === undefined ? '' : `: the first approval ends at ${decided.expiresAt}`}.`,
-    );
+  else if (decided.kind === 'noted') say(notedText(decided, actor.by));
   else if (decided.kind === 'retracted')
     say(
       `Withdrawn: the first approval of ${decided.id}.${approval.state === 'rejected' ? ' The changes stay rejected.' : ''}`,
@@ -192,7 +189,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
     say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
     say(afterwards(action, decided.items, decided.remaining, approval.target));
     const rejected = action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
-    if (action === 'approve' && items.some(({ reason }) => isHeldByFormerSettings(reason)))
+    if (isApproval && items.some(({ reason }) => isHeldByFormerSettings(reason)))
       say(
         'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
       );
@@ -206,6 +203,15 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
   // 1: nothing was decided. 2: the guard may hold an approved deactivation again.
   if (decided.items === 0) cli.exit(1);
   else if (decided.kind === 'decided' && administrators.length > 0) cli.exit(2);
+}
+
+/** Returns the sentences about the first of two approvals. */
+function notedText(
+  { id, items, expiresAt }: Extract<DecisionOutcome, { kind: 'noted' }>,
+  by: string,
+): string {
+  const end = expiresAt === undefined ? '' : `: the first approval ends at ${expiresAt}`;
+  return `Noted: the first approval of ${counted(items, 'change')}, by ${by}. Nothing is written before a second person approves ${id}${end}.`;
 }
 
 /** Returns a sentence about what is held after a decision. Soon after `withdraw` the guard may hold the changes again. */

@@ -76,9 +76,9 @@ async function writeBackup(config: Config, write: (text: string) => Promise<void
   const progress = createProgressLine('backup');
   // `fed`: the pairs of connection and target in the settings; `former`: those that were there before.
   return withStore(config, async (states, { knownTargets, fed, formerState }) => {
-    const known = (await knownTargets.former(fed)).map(({ connection }) => connection);
+    const withFormerTargets = (await knownTargets.former(fed)).map(({ connection }) => connection);
     // Former connections too: their links show which accounts may still be open.
-    const former = [...new Set(known)].filter((name) => !Object.hasOwn(config.connections, name));
+    const former = [...new Set(withFormerTargets)].filter((name) => !Object.hasOwn(config.connections, name));
     return backup([...states, ...former.map(formerState)], write, {
       createdAt: Date.now(),
       key: config.backup.key,

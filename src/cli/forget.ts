@@ -99,22 +99,28 @@ function toError(
   const accounts = outcome.accounts.map(
     (account) => `${accountText(account)} at ${account.target} ${openText(account, isAtRemoved(account))}`,
   );
-  // Some account is at a target that the settings no longer have, where nothing closes it.
-  const isRemoved = outcome.accounts.some(isAtRemoved);
-  // Every account is closed, so only its handover is awaited.
-  const isClosed = outcome.accounts.every(({ state }) => state === 'closed' || state === 'gone');
-  const unread = outcome.accounts.filter(({ state }) => state === 'unread');
-  const readable = unread.map(({ unrecognised }) =>
-    unrecognised ? `the ${unrecognised} is recognised` : 'the target answers',
-  );
-  const advice = isRemoved
-    ? 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.'
-    : unread.length > 0
-      ? `Give the order again when ${[...new Set(readable)].join(' and ')}, which scim-bridge doctor tells, or say --leave-account: then nothing closes the account any more.`
-      : isClosed
-        ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
-        : `scim-bridge explain ${text} tells what it waits for. Decide its approval or dead letter, or close it at the platform; an account that somebody opened there is closed by scim-bridge reconcile. Or say --leave-account: then nothing closes it or hands its work over any more.`;
+  const advice = openAdvice(outcome.accounts, text, outcome.accounts.some(isAtRemoved));
   return new Error(`Nothing was forgotten: ${accounts.join(', ')}. ${advice}`);
+}
+
+/**
+ * Returns what to do about accounts that keep a person from being forgotten.
+ * @param isRemoved some account is at a target that the settings no longer have, where nothing closes it
+ */
+function openAdvice(accounts: readonly AccountState[], text: string, isRemoved: boolean): string {
+  if (isRemoved)
+    return 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.';
+  const unread = accounts.filter(({ state }) => state === 'unread');
+  if (unread.length > 0) {
+    const readable = unread.map(({ unrecognised }) =>
+      unrecognised ? `the ${unrecognised} is recognised` : 'the target answers',
+    );
+    return `Give the order again when ${[...new Set(readable)].join(' and ')}, which scim-bridge doctor tells, or say --leave-account: then nothing closes the account any more.`;
+  }
+  // Every account is closed, so only its handover is awaited.
+  if (accounts.every(({ state }) => state === 'closed' || state === 'gone'))
+    return 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.';
+  return `scim-bridge explain ${text} tells what it waits for. Decide its approval or dead letter, or close it at the platform; an account that somebody opened there is closed by scim-bridge reconcile. Or say --leave-account: then nothing closes it or hands its work over any more.`;
 }
 
 /** Returns the commands for persons who had the name before the pushed user; '' when there are none. */

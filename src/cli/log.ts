@@ -79,6 +79,7 @@ const withAllLogs = (states: DesiredState[]) =>
     states.map(async ({ connection, acts, allLogs }) => ({ connection, acts, outboxes: await allLogs() })),
   );
 
+/** Prints the entries that the flags select; then, as text, notes about them and about entries that are not shown. */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
@@ -139,6 +140,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
     for (const text of await removedEntriesTexts(sources, filter)) complain(text);
 }
 
+/** Prints the header line of the CSV. @returns the function that converts an entry to a line */
 function csvWriter(): (entry: LocatedEntry) => string {
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));

@@ -42,9 +42,10 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       if (flags.acceptTenant && !isAskable(flags) && !flags.yes) throw new Error(NEEDS_YES);
       const options = { target: flags.target, mayWrite: true, deadlineMs: deadlineOf(flags) };
       const { reports, leastExit } = await withScopes(readConfig(command, cli), options, async (context) => {
-        const lost = await complainLostData(context.readFleet);
-        const run = (each: SelectedScope) => reconcileOne(each, context, flags, cli, lost === 1);
+        const leastExit = await complainLostData(context.readFleet);
+        const run = (each: SelectedScope) => reconcileOne(each, context, flags, cli, leastExit === 1);
         const made: RunReport[] = [];
+        /** Indexes of the runs that ended because another connection doubts the tenant of their target. */
         const stopped: number[] = [];
         for (const each of context.scopes) {
           const report = await run(each);
@@ -58,7 +59,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
           if (each && !(await each.scope.outbox.guardStore.onHold())) made[index] = await run(each);
         }
         await complainUnapplied(context.scopes, context.readFleet);
-        return { reports: made, leastExit: lost };
+        return { reports: made, leastExit };
       });
       if (flags.json) sayJson(reports);
       cli.exit(exitCodeOf(reports) || leastExit);

@@ -143,12 +143,12 @@ function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
     const found = driftText(last.drift ?? []);
     // Other lines show the present state. So the advice at the end of the run's message, such as `: see scim-bridge plan` or the
     // sentences after `Nothing is written there` (tenant.ts), is left out, and words about held changes are put in the past.
-    const then = last.message
+    const pastMessage = last.message
       ?.replace(/([:;] (see )?scim-bridge |\. Nothing is written there\.|\. Check it with ).*$/, '')
       .replace(/^the guard holds/, 'the guard held');
     // The message of a failure tells the state of that time, so it is quoted.
-    const told = last.outcome === 'failed' ? ` with "${then}"` : `, ${then}`;
-    const reason = then ? told : '';
+    const told = last.outcome === 'failed' ? ` with "${pastMessage}"` : `, ${pastMessage}`;
+    const reason = pastMessage ? told : '';
     say(`  last reconcile ${isoTime(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
   if (last?.conflicts) {
