@@ -14,6 +14,7 @@ import type { Screen } from './screen.ts';
 
 export interface DemoProcesses {
   bridge: BridgeProcess;
+  /** Addresses and keys of the running sandbox. */
   sandbox: ReadyLine;
   platform: Platform;
   redisUrl: string;

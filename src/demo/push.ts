@@ -27,8 +27,8 @@ export async function pushChanges(
     const gone = old.members.filter((member) => !group.members.includes(member));
     const added = group.members.filter((member) => !old.members.includes(member));
     if (group.name !== old.name) await providers[group.idp].rename(group);
-    if (gone.length > 0) await providers[group.idp].removeMembers(group, named(after, gone), dialect);
-    if (added.length > 0) await providers[group.idp].addMembers(group, named(after, added), dialect);
+    if (gone.length > 0) await providers[group.idp].removeMembers(group, peopleWithIds(after, gone), dialect);
+    if (added.length > 0) await providers[group.idp].addMembers(group, peopleWithIds(after, added), dialect);
   }
   for (const [index, person] of after.people.entries()) {
     const old = before.people[index] ?? person;
@@ -51,7 +51,7 @@ function pushPerson(provider: SimulatedIdp, before: Person, after: Person, diale
   return provider.update(before, after, dialect);
 }
 
-const membersOf = (company: Company, group: Group): Person[] => named(company, group.members);
+const membersOf = (company: Company, group: Group): Person[] => peopleWithIds(company, group.members);
 
-const named = (company: Company, ids: readonly string[]): Person[] =>
+const peopleWithIds = (company: Company, ids: readonly string[]): Person[] =>
   company.people.filter(({ externalId }) => ids.includes(externalId));
