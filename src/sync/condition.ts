@@ -7,7 +7,7 @@ import type { SyncOutcome } from './outcome.ts';
 /** Request ids of decisions about held changes. */
 const DECISION = /^(approval|rejection|withdrawal):/;
 
-/** Reasons that other settings of the target may remove. */
+/** Reasons of conditions that a change of the target's settings may end. */
 const BY_SETTINGS: ReadonlySet<string> = new Set([
   'Held',
   'AttributesNotWritten',
@@ -42,6 +42,7 @@ export function byConnections({ outbox }: SyncContext, created: Condition): Cond
  */
 export function causeOf(context: SyncContext): Pick<Condition, 'request' | 'accepted'> {
   const { gate, link, work } = context;
+  // The user became a leaver after the cause was noted, so the present push or run is the cause.
   const isNewLeaver = gate.isLeaver && isAwaitingDecision(link.condition) && !link.condition.isLeaver;
   const known = isNewLeaver ? {} : knownCause(context);
   if (known.request !== undefined || DECISION.test(work.request)) return known;

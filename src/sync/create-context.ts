@@ -77,7 +77,7 @@ async function saveLink(
   const linkEntries = options.linked ? provisioning.linked() : [];
   await outbox.save(work, link, { ...options, linkEntries });
   lease.heldUntil = renewedAt + outbox.leaseMs;
-  // `save` has changed the stored pending memberships in the same way. `+`: to be added.
+  // `outbox.save` has changed the stored pending memberships in the same way. `+`: to be added.
   if (options.isNew) work.pendingGroups.clear();
   if (options.rewriteMemberships)
     for (const group of work.groups) work.pendingGroups.set(group.id, MEMBERSHIP_SIGN.toAdd);

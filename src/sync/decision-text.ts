@@ -25,11 +25,11 @@ export function decisionsOf(
     ...kindsOf(refused, 'held').map((kind) => WORDS[kind]),
     ...closingsText(followers, 'leave the group'),
   ];
-  if (held.length > 0)
-    return {
-      reason: 'Held',
-      message: `${isExpired ? `the approval of ${held.join(' and ')} has expired` : `the guard holds ${held.join(' and ')}`}${besidesHeld(refused, keptLeavers)}`,
-    };
+  if (held.length > 0) {
+    const changes = held.join(' and ');
+    const start = isExpired ? `the approval of ${changes} has expired` : `the guard holds ${changes}`;
+    return { reason: 'Held', message: start + besidesHeld(refused, keptLeavers) };
+  }
   if (rejected.length === 0 && keptLeavers === 0) return undefined;
   return { reason: 'Rejected', message: rejectedText(rejected, isLeaver, keptLeavers) };
 }
@@ -52,26 +52,28 @@ const OTHERS: Record<DestructiveKind, string> = {
 /** Changes that the guard refused; of the item only the kind is read. */
 type Refused = readonly { item: Pick<Destruction, 'kind'>; permission: 'held' | 'rejected' }[];
 
+/** Returns the kinds of the changes with this permission, each once. */
 const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
   ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
 ];
 
 /** Returns the words for decisions about the deactivation of members of a group; empty for no member. */
-const closingsText = (count: number, does: 'leave the group' | 'stay in the group'): string[] =>
-  count === 0
-    ? []
-    : [
-        `the deactivation of ${counted(count, 'member')}, who ${count === 1 ? does.replace(' ', 's ') : does} with the account`,
-      ];
+function closingsText(count: number, does: 'leave the group' | 'stay in the group'): string[] {
+  if (count === 0) return [];
+  // Of a single member: "leaves the group", "stays in the group".
+  const verb = count === 1 ? does.replace(' ', 's ') : does;
+  return [`the deactivation of ${counted(count, 'member')}, who ${verb} with the account`];
+}
 
+/** Returns the message about rejected changes of a resource without held ones. */
 function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean, keptLeavers: number): string {
   // An open account still receives values, and leaves groups, but joins none while the source wants it closed. The source has no
   // values of a leaver.
-  const open = isLeaver
+  const stillWritten = isLeaver
     ? ' with the values that it has'
     : ', and other changes of the source are written, except new memberships';
   const kept = rejected.includes('deactivate')
-    ? `the account stays open${open}`
+    ? `the account stays open${stillWritten}`
     : 'the platform keeps what it has';
   const words = [...rejected.map((kind) => WORDS[kind]), ...closingsText(keptLeavers, 'stay in the group')];
   return `a person rejected ${words.join(' and ')}: ${kept}`;

@@ -1,9 +1,12 @@
-// Computes the smallest set of writes from the desired and the applied state, and their order. Pure.
+// Compares the values of a user at a target, without a call: which ones have to be written (`coreOperations`,
+// `attributeChanges`), in which order (`writeOrder`), and which ones an answer of the platform shows (`shownCore`,
+// `observedCore`, `echoedAttributes`).
 import type { Link } from '../directory/outbox/link.ts';
 import type { UserAttributeType, PlatformPatchOperation, WireUser, WireUserInput } from '../platform/wire.ts';
 import type { DesiredUser, Core } from './mapping/mapping.ts';
 import { sameValue } from './mapping/values.ts';
 
+/** SCIM extension of the platform with the values of user attributes. */
 export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 /** Attribute types that SCIM lists return (contract 2.4). */
 export const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
@@ -40,7 +43,7 @@ export function coreOperations(
 export function noteWrittenCore(link: Link, desired: Core): void {
   const hadValue = (path: string): boolean =>
     (link.core?.[path] ?? null) !== null || link.emptied?.includes(path) === true;
-  // Instead of an emptied email address the platform shows that of the account, so a value is no sign of drift.
+  // `emails` is left out: instead of an emptied address the platform shows the one of the account, so a value there is no drift.
   const emptied = Object.keys(desired).filter(
     (path) => desired[path] === null && path !== 'emails' && hadValue(path),
   );
@@ -167,6 +170,7 @@ interface WriteOrder {
   others: string[];
 }
 
+/** Returns whether a value is none: null, undefined, an empty text or an empty list. */
 export const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 

@@ -89,7 +89,10 @@ export function resetGate(context: SyncContext): void {
   context.gate = openGate();
 }
 
-/** Returns the outcome of a completed sync: `held` if a part of it waits for an operator, else `synced`. */
+/**
+ * Returns the outcome of a completed sync: `held` if a part of it waits for an operator, else `synced`.
+ * @param rest other fields of the outcome (outcome.ts)
+ */
 export function ended(
   context: SyncContext,
   rest: { forget?: boolean; dropGrants?: boolean; alarmAt?: number } = {},
@@ -103,6 +106,19 @@ export function ended(
     ? { kind: 'held', condition: why, ...rest, isHeldAgain: gate.isHeldAgain }
     : { kind: 'synced', condition: why, ...rest };
 }
+
+/** Returns why the completed sync left a difference; undefined: the target is as desired. */
+function whyNot(context: SyncContext): Condition | undefined {
+  const { gate } = context;
+  if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
+  const decisions = decisionsOf(gate.refused, gate);
+  return decisions && condition(context, decisions.reason, decisions.message);
+}
+
+const LAST_ADMINISTRATOR =
+  'no other active administrator would be left at the platform, as far as its user list showed at the last sync of the ' +
+  'account, so the guard holds the deactivation: make somebody else an administrator there, then approve it; the ' +
+  'sync after an approval reads the list again, and holds the deactivation anew if nobody else is one';
 
 /** Returns whether the guard refused a write of this kind. */
 export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
@@ -128,11 +144,6 @@ export const behindHold = (context: SyncContext): Condition | undefined => {
 export const wasBehindHold = ({ condition: last }: Link): boolean =>
   last?.reason === 'Held' && BEHIND_HOLD.test(last.message);
 
-const LAST_ADMINISTRATOR =
-  'no other active administrator would be left at the platform, as far as its user list showed at the last sync of the ' +
-  'account, so the guard holds the deactivation: make somebody else an administrator there, then approve it; the ' +
-  'sync after an approval reads the list again, and holds the deactivation anew if nobody else is one';
-
 /**
  * Adds the other faults of the same sync to the condition of a dead letter or of a write that the platform ignores: attributes that
  * it cannot write, held and rejected changes.
@@ -152,12 +163,4 @@ export function besideDecisions(context: SyncContext, refusal: Condition): Condi
     ...(gate.isLeaver && { isLeaver: true as const }),
     ...(decisions && { besides: decisions.reason, ...causeOf(context) }),
   };
-}
-
-/** Returns why the completed sync left a difference; undefined: the target is as desired. */
-function whyNot(context: SyncContext): Condition | undefined {
-  const { gate } = context;
-  if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
-  const decisions = decisionsOf(gate.refused, gate);
-  return decisions && condition(context, decisions.reason, decisions.message);
 }

@@ -47,7 +47,7 @@ const ACTIONS: Record<string, LogAction> = {
 /** @param policy of the target: only under `sync`, a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']) {
   const { link } = work;
-  /** Copy of the link at the start of the sync, so that unchanged facts are not logged again; of `core` it has only `active`. */
+  /** Copy of the link at the start of the sync, so that unchanged facts are not logged again; `active` is that of its `core`. */
   const known = {
     ...link,
     active: link.core?.active,
@@ -91,11 +91,12 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
    */
   function madeByOthers(isForgotten: boolean): string[] {
     // If this sync linked another account, nothing is known about the former one.
-    const isClosed = link.id === known.id && known.active !== false && link.core?.active === false;
+    const isSameAccount = link.id === known.id;
+    const isClosed = isSameAccount && known.active !== false && link.core?.active === false;
     const emptied = Object.keys(link.attributes ?? {}).filter(
       (name) =>
         mayHaveValue(known, name) &&
-        link.id === known.id &&
+        isSameAccount &&
         link.attributes?.[name] === null &&
         !mayHaveValue(link, name) &&
         !written.has(`attributes.${name}`),

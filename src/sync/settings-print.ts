@@ -9,8 +9,9 @@ const LENGTH = 8;
 
 /**
  * Returns a short text that changes with the mapping, the scope, the policy and the adoption, and with the connections that
- * feed the target; undefined settings: ''. A missing member counts as its default. With other connections a dot and a print of
- * their names follow, because only some conditions depend on them (`printFor`).
+ * feed the target; undefined settings: ''. A missing key of an attribute counts as its default. If the target has other
+ * connections, a dot and a print of their names follow, because only some conditions depend on them (`printFor` in
+ * link-condition.ts).
  * @param others names of the other connections of the target
  */
 export function settingsPrint(

@@ -12,11 +12,12 @@ import { settledWithin } from '../../support/within.ts';
 interface OwnerRead {
   /** The key whose owner is read. */
   key: string;
+  /** Unix milliseconds. */
   startedAt: number;
   /** Undefined: the key has no owner. Rejects when the read fails. */
   account: Promise<ConsoleUser | undefined>;
   state: 'open' | 'told' | 'absent' | 'failed';
-  /** Time of the end. */
+  /** Unix milliseconds; 0 while the read is open. */
   endedAt: number;
   /** Number of `keyOwner` callers who wait for it. */
   waiting: number;
@@ -94,14 +95,14 @@ export function createKeyOwner(deps: {
 
   /**
    * Returns the read that counts now, and begins one if there is none.
-   * @param again returns how long no read follows a failed one
+   * @param pauseAfter returns for how long after a failed read no other read begins, milliseconds
    */
-  function current(again: (failed: OwnerRead) => number): OwnerRead {
+  function current(pauseAfter: (failed: OwnerRead) => number): OwnerRead {
     const age = last ? clock.now() - last.endedAt : 0;
     const isOver =
       last?.key !== deps.key() ||
       (last.state === 'absent' && age > KEEP_ABSENT_MS) ||
-      (last.state === 'failed' && age > again(last));
+      (last.state === 'failed' && age > pauseAfter(last));
     if (!last || isOver) last = begin();
     return last;
   }

@@ -68,25 +68,27 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   if (soughtCount > 0) {
     // Without the link nothing would remove a member whose account is found later.
     const who = `${counted(soughtCount, 'person', 'people')} whose account is not linked`;
+    const areLinked = `${soughtCount === 1 ? 'the person is' : 'they are'} linked`;
     return blockedBy(
       context,
       'Conflict',
-      `the group was deleted at the source, and ${who} may still be a member: this ends by itself once ${soughtCount === 1 ? 'the person is' : 'they are'} linked; ` +
+      `the group was deleted at the source, and ${who} may still be a member: this ends by itself once ${areLinked}; ` +
         `to leave the group as it is, order scim-bridge links forget ${context.work.ref} --target ${context.target.name} --leave-account`,
     );
   }
   const outcome = ended(context);
-  // After a rejected removal the link stays, because the operator needs it to withdraw the rejection. Without a condition nothing
-  // was refused, so only protected members are left.
+  // Held and rejected removals; undefined: there are none.
   const refusal = 'condition' in outcome ? outcome.condition : undefined;
+  // After a rejected removal the link stays, because the operator needs it to withdraw the rejection.
   if (protectedCount === 0) return refusal ? outcome : undefined;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
-  const stay = `${LISTED_AS_PROTECTED}, so ${counted(protectedCount, 'member')} of the group that was deleted at the source ${protectedCount === 1 ? 'stays' : 'stay'}`;
+  const stay = protectedCount === 1 ? 'stays' : 'stay';
+  const text = `${LISTED_AS_PROTECTED}, so ${counted(protectedCount, 'member')} of the group that was deleted at the source ${stay}`;
   return {
     kind: outcome.kind === 'held' ? 'held' : 'synced',
     condition: refusal
-      ? { ...refusal, message: `${refusal.message}; ${stay}` }
-      : condition(context, 'Protected', stay),
+      ? { ...refusal, message: `${refusal.message}; ${text}` }
+      : condition(context, 'Protected', text),
   };
 }
 

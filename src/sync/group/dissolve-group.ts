@@ -8,6 +8,7 @@
 // Flags of the link: directory/outbox/link.ts.
 import type { Link } from '../../directory/outbox/link.ts';
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
+import { fold } from '../../directory/records.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
@@ -20,9 +21,10 @@ import { deleteOrEmpty } from './delete-or-empty.ts';
 import { findGroup, groupsCalled } from './find-group.ts';
 import { listPendingLeavers, makeLeaversPending } from './left-members.ts';
 import { dropPendingMembers, logLostMembers } from './members.ts';
-import { fold } from '../../directory/records.ts';
 
 const DELETED = 'the group was deleted at the source';
+/** Advice to an operator about a platform group that may be that of the deleted group. */
+const REMOVE = 'remove its members or delete it';
 
 /** Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. */
 export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
@@ -104,8 +106,7 @@ async function linkTriedGroup(
   const later = found.kind === 'absent' ? untilShown(context) : undefined;
   if (later) return later;
   const unproven =
-    found.kind === 'blocked' &&
-    (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
+    found.kind === 'blocked' && (await unprovenMade(context, await groupsCalled(context, name), REMOVE));
   if (unproven) return unproven;
   // The group is linked, or the create counts as having made none: for long enough, the platform has shown no group of this name,
   // or only groups that are linked to another resource or were made at another time.
@@ -122,8 +123,6 @@ async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<
   if (outcome.kind === 'synced') await dropPendingMembers(context, await outbox.pendingMembers(work.id));
   return outcome;
 }
-
-const REMOVE = 'remove its members or delete it';
 
 /**
  * Links the platform group of a deleted group whose link was lost (an operator ordered to forget it, or a restore lost it), so that
@@ -148,8 +147,10 @@ async function linkLeftGroup(
 }
 
 /**
- * Looks a group up by its name at the source. After a restore it is not known which members the bridge added, so an operator
- * decides about a group with members.
+ * Looks the platform group of a deleted group up by the name. After a restore it is not known which members the bridge added, so an
+ * operator decides about a group with members.
+ * @param displayName name at the source
+ * @returns an outcome when a group of this name has members; else undefined, and no group is linked
  */
 async function lookUp(context: SyncContext, displayName: string): Promise<SyncOutcome | undefined> {
   const { directory, target, call } = context;

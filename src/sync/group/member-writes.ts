@@ -1,4 +1,5 @@
-// Writes portions of member changes to one group, and judges what the answer says about each member.
+// Writes portions of member changes to one group, and judges what the answer says about each member. `writeMembers` keeps the
+// refusals of single members in the context, so that the others are written; `throwIfRefused` throws the first one afterwards.
 import { MEMBERSHIP_SIGN, type WrittenSign } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { refOf } from '../../directory/records.ts';
@@ -168,11 +169,15 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   const refused = { member, error, operation };
   const { core = {} } = await links.get(target.name, refOf('User', member.user));
   if (await isFound(context, 'User', { id: member.platformId, core })) noteRefused(context, refused);
-  else if ((context.goneMembers ??= []).push(refused) % MOST_UNJUDGED === 0)
+  else {
+    const gone = (context.goneMembers ??= []);
+    gone.push(refused);
     // While the list is not read yet, the other members are written first.
-    await judgeGone(context).catch((awaited: unknown) => {
-      if (!(awaited instanceof ListAwaited)) throw awaited;
-    });
+    if (gone.length % MOST_UNJUDGED === 0)
+      await judgeGone(context).catch((awaited: unknown) => {
+        if (!(awaited instanceof ListAwaited)) throw awaited;
+      });
+  }
   if ((context.refusedMembers?.inARow ?? 0) >= MOST_REFUSED) await throwIfRefused(context);
 }
 

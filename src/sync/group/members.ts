@@ -1,4 +1,5 @@
-// Decides which pending members of a group are removed and added now, and in which portions.
+// Decides which pending members of a group are removed (`removeMembers`) and added (`addMembers`) now, and in which portions.
+// Failures about single members are thrown after all writes (`throwIfUnwritten`).
 // Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import {
@@ -265,9 +266,12 @@ async function lacking(
   return ready.filter((state) => !isThere(state));
 }
 
-/** Returns the pending removals, of a group the members and of a user the groups: signs `-` and `r` (no read gives a `u`). */
+/**
+ * Returns the keys of the pending and kept removals (signs `-` and `r`).
+ * @param pending members of a group, or groups of a user, without unconfirmed removals (sign `u`)
+ */
 export const leaving = (pending: PendingMembers): string[] =>
-  [...pending].filter(([, each]) => each !== MEMBERSHIP_SIGN.toAdd).map(([user]) => user);
+  [...pending].filter(([, each]) => each !== MEMBERSHIP_SIGN.toAdd).map(([key]) => key);
 
 /**
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no

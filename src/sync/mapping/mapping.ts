@@ -143,9 +143,9 @@ export function compileAttribute(
   return async (mapped) => {
     try {
       const found = toAttributeValue(rule.type, await read(mapped), rule.onEmpty);
-      return found.kind === 'value' && Array.isArray(found.value) && readsGroups(rule)
-        ? { kind: 'value', value: UnorderedList.from<string | number>(found.value) as string[] | number[] }
-        : found;
+      if (found.kind !== 'value' || !Array.isArray(found.value) || !readsGroups(rule)) return found;
+      const unordered = UnorderedList.from<string | number>(found.value) as string[] | number[];
+      return { kind: 'value', value: unordered };
     } catch (error) {
       return { kind: 'invalid', reason: `expression failed: ${(error as Error).message}` };
     }

@@ -49,13 +49,13 @@ export function toAttributeValue(
   raw: unknown,
   onEmpty: 'keep' | 'clear',
 ): MappedValue {
-  if (raw === undefined) return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
+  const withoutValue: MappedValue = { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
+  if (raw === undefined) return withoutValue;
   if (raw === null) return { kind: 'clear' };
   if (type === 'string' || type === 'number' || type === 'boolean') {
     const single: unknown = Array.isArray(raw) && raw.length === 1 ? raw[0] : raw;
     // An empty list has no value for a single attribute.
-    if (Array.isArray(single) && single.length === 0)
-      return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
+    if (Array.isArray(single) && single.length === 0) return withoutValue;
     return toScalar(type, single);
   }
   const values: (string | number | boolean)[] = [];

@@ -63,6 +63,8 @@ export async function linkLeft(
  * Returns the dead letter about an account or group that is not proven to be that of the resource that left. Under another policy
  * than `sync`, which closes nothing, returns the outcome `synced` and sets `departed`: the link keeps `mayExist` and `tried`, in
  * case the policy changes.
+ * @param what why it may be that of the resource, in words that follow "<resource> was deleted at the source, and"
+ * @param doByHand how an operator takes the access of such an account or group away at the platform
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
   const { link, target, work } = context;
@@ -84,7 +86,7 @@ export function unprovenLeft(context: SyncContext, what: string, doByHand: strin
  * `synced` with `departed` set (unprovenLeft). The create has not made those that another resource is linked to, or that were made
  * at another time. Undefined: it has made none.
  * @param shown accounts that match the values of the create, without closed ones, or groups with its name
- * @param doByHand how an operator takes the access of such an account or group away at the platform
+ * @param doByHand as for `unprovenLeft`
  */
 export async function unprovenMade(
   context: SyncContext,
@@ -93,14 +95,14 @@ export async function unprovenMade(
 ): Promise<SyncOutcome | undefined> {
   const { link, work } = context;
   const what = work.kind === 'User' ? 'account' : 'group';
-  const left: string[] = [];
+  const unproven: string[] = [];
   for (const each of shown)
     if (link.tried && mayBeOfTime(link.tried, each) && !(await isLinkedToOther(context, each.id)))
-      left.push(each.id);
-  if (left.length === 0) return undefined;
+      unproven.push(each.id);
+  if (unproven.length === 0) return undefined;
   return unprovenLeft(
     context,
-    `the answer to the create of its ${what} was lost: look whether it made the ${what} with SCIM id ${left.join(' or ')}`,
+    `the answer to the create of its ${what} was lost: look whether it made the ${what} with SCIM id ${unproven.join(' or ')}`,
     doByHand,
   );
 }

@@ -1,4 +1,5 @@
-// Recognises the account or group that a create made whose answer was lost, and tells it from those that others made.
+// Recognises the account or group that a create made whose answer was lost, and tells it from those that others made. `sendCreate`
+// notes each create in the link (`tried`), by which a later sync recognises the result (`isMadeAccount`, `isMadeGroup`).
 // Flags of the link: directory/outbox/link.ts.
 import type { Link, TriedCreate } from '../../directory/outbox/link.ts';
 import { fold, parseRef } from '../../directory/records.ts';
@@ -115,10 +116,11 @@ export async function preferMade<T extends { id: string }>(
   exact: T[],
   findMade: () => Promise<T[]>,
 ): Promise<T[]> {
-  const othersOf = async (found: T[]) =>
-    (await Promise.all(found.map(({ id }) => links.holderOf(target.name, work.kind, id)))).map((holder) =>
-      holder === work.ref ? undefined : holder,
-    );
+  /** Returns for each account or group the other resource that is linked to it; undefined: there is none. */
+  const othersOf = async (found: T[]) => {
+    const holders = await Promise.all(found.map(({ id }) => links.holderOf(target.name, work.kind, id)));
+    return holders.map((holder) => (holder === work.ref ? undefined : holder));
+  };
   for (const other of await othersOf(exact)) {
     if (other === undefined) return exact;
     const { kind, id } = parseRef(other);

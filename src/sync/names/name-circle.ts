@@ -1,11 +1,12 @@
 // Finds and breaks circles of names, in which two or more resources wait for each other's names: one of them takes a temporary
-// name. Flags of the link: directory/outbox/link.ts.
+// name. `chainFrom` follows the names, `retryCircle` marks the dead letters of a circle, `breakCircle` renames one resource
+// (`stepAside`). taken-name.ts calls them. Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mayHaveCommitted } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
-import { isToBeSynced, standingOf } from './succession.ts';
+import { holderStateOf, isToBeSynced } from './succession.ts';
 
 /** Largest number of resources in a circle. */
 export const LONGEST_CIRCLE = 8;
@@ -71,10 +72,10 @@ export async function retryCircle(context: SyncContext, holderId: string): Promi
   const { gate, link, outbox, work } = context;
   if (link.hasRetriedCircle) return false;
   const { refs, end } = await chainFrom(context, holderId);
-  const letters = end === 'circle' ? (await outbox.blockedOf(refs)).map(({ ref }) => ref) : [];
-  if (letters.length === 0) return false;
+  const deadLetters = end === 'circle' ? (await outbox.blockedOf(refs)).map(({ ref }) => ref) : [];
+  if (deadLetters.length === 0) return false;
   link.hasRetriedCircle = true;
-  await outbox.mark(letters, 'edit', work.request);
+  await outbox.mark(deadLetters, 'edit', work.request);
   if (gate.holder) {
     gate.holder.pendingSince = await outbox.pendingSince([gate.holder.ref]);
     gate.holder.isMarked = true;
@@ -90,10 +91,10 @@ export async function breakCircle(context: SyncContext, name: string, holderId: 
   const { gate, work } = context;
   const { refs, end } = await chainFrom(context, holderId);
   for (const ref of refs) {
-    const standing = await standingOf(context, ref);
-    if (standing.isHeld) gate.heldHolder = ref;
+    const state = await holderStateOf(context, ref);
+    if (state.isHeld) gate.heldHolder = ref;
     // A dead letter takes no other name, and a held deletion releases the name only after its approval.
-    if (standing.isHeld || !isToBeSynced(standing)) return;
+    if (state.isHeld || !isToBeSynced(state)) return;
   }
   // A chain this long may be no circle. Without `pendingSince`, successionWait counts the attempts and ends them.
   if (end === 'long') delete gate.holder?.pendingSince;

@@ -1,5 +1,6 @@
 // Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the former one
 // before it reports a conflict: without end while the former one has a pending sync or a held change.
+// Whether to wait: `isHandedOn`, `isOutdated`, `isExternalIdPending`. How long: `successionWait`. The message: `behindPending`.
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
@@ -21,7 +22,7 @@ const PENDING_HOLDER_RETRY_MS = 15_000;
 /** Interval of attempts while the guard holds the change of the former holder. A decision makes the new holder due at once. */
 const HELD_HOLDER_RETRY_MS = 60_000;
 
-type Standing = Awaited<ReturnType<typeof standingOf>>;
+type HolderState = Awaited<ReturnType<typeof holderStateOf>>;
 
 /**
  * Returns whether another resource is linked to the account or group and may still give it up: its sync is pending, a change of it
@@ -31,22 +32,23 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   const { gate, links, target, work } = context;
   const ref = await links.holderOf(target.name, kind, platformId);
   if (ref === undefined || ref === work.ref) return false;
-  const standing = await standingOf(context, ref);
-  gate.heldHolder = standing.isHeld ? ref : null;
-  gate.holder = { ref, isMarked: standing.isMarked, pendingSince: standing.pendingSince };
-  return isToBeSynced(standing);
+  const state = await holderStateOf(context, ref);
+  gate.heldHolder = state.isHeld ? ref : null;
+  gate.holder = { ref, isMarked: state.isMarked, pendingSince: state.pendingSince };
+  return isToBeSynced(state);
 }
 
 /** Returns whether a sync is to come after which the resource may have given up its name. */
-export const isToBeSynced = ({ isHeld, removals, pendingSince }: Standing): boolean =>
+export const isToBeSynced = ({ isHeld, removals, pendingSince }: HolderState): boolean =>
   isHeld || removals.length > 0 || pendingSince !== undefined;
 
 /**
  * Reads what keeps a resource from giving up its name or account.
- * @returns `removals`: groups that are still to remove the user; `pendingSince`: since when a sync of the resource, or of one of these
- *   groups, is pending, Unix milliseconds; `isMarked`: whether a sync of the resource itself is pending
+ * @returns `removals`: groups that are still to remove the user; `isHeld`: whether the guard holds one of these removals, or the
+ *   closing or deletion of the resource; `pendingSince`: since when a sync of the resource, or of one of these groups, is pending,
+ *   Unix milliseconds; `isMarked`: whether a sync of the resource itself is pending
  */
-export async function standingOf({ outbox }: Pick<SyncContext, 'outbox'>, holder: Ref) {
+export async function holderStateOf({ outbox }: Pick<SyncContext, 'outbox'>, holder: Ref) {
   const { kind, id } = parseRef(holder);
   // The new holder must not inherit memberships whose removal is pending.
   const groups = kind === 'User' ? await outbox.pendingRemovals(id) : [];

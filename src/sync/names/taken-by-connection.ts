@@ -95,21 +95,20 @@ export function takenText(kind: Kind, holder: Holder, { target, core, hasAccount
   const externalId = core.externalId ? String(core.externalId) : undefined;
   const isSame = externalId !== undefined && externalId === holder.externalId;
   const hasOther = externalId !== undefined && holder.externalId !== undefined && !isSame;
-  // The names that both have.
-  const what = [
+  /** The names that both have. */
+  const sharedNames = [
     ...(isSame && fold(name) !== fold(String(core.userName)) ? [] : ['userName']),
     ...(isSame ? ['externalId'] : []),
   ].join(' and ');
-  // `hasAccount`: this person only needs the userName, which a closed account keeps until it is deleted.
-  // `hasOther`: an account with another externalId than that of this person is not adopted, also when no link holds it any more.
-  const freed = hasAccount
-    ? ', delete the closed account at the platform'
-    : hasOther
-      ? ', clear the externalId of the closed account at the platform or delete that account there'
-      : '';
+  let freed = '';
+  // An account with another externalId than that of this person is not adopted, also when no link holds it any more.
+  if (hasOther)
+    freed = ', clear the externalId of the closed account at the platform or delete that account there';
+  // This person only needs the userName, which a closed account keeps until it is deleted.
+  if (hasAccount) freed = ', delete the closed account at the platform';
   return (
-    `the account ${belongs} and has the same ${what}${isSame ? ` ${externalId}` : ''}: ` +
-    `if they are two people, correct the ${what} of one of them at its identity provider; ` +
+    `the account ${belongs} and has the same ${sharedNames}${isSame ? ` ${externalId}` : ''}: ` +
+    `if they are two people, correct the ${sharedNames} of one of them at its identity provider; ` +
     `if they are one, delete the person there (a deactivated person keeps the account), wait until the account is closed, ${forget}${freed}, then retry`
   );
 }

@@ -45,7 +45,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<U
   const holder = kind === 'User' && shown ? await holderOf(context, shown) : undefined;
   if (holder && isNeverRenamed(holder.link)) {
     const isTakenOver = await isExternalIdPending(context, holder.link.core ?? {}, ref);
-    return (isTakenOver ? waitForTakeOver : waitForLeaver)(context, name, holder);
+    return isTakenOver ? waitForTakeOver(context, name, holder) : waitForLeaver(context, name, holder);
   }
   const afterMs = await waitForHolder(context, name, shown);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
@@ -139,8 +139,8 @@ async function isLate(context: SyncContext, holder: ShownName): Promise<boolean>
 async function refusedText(context: SyncContext, holder: ShownName): Promise<string | undefined> {
   const { outbox, work } = context;
   const { refs } = await chainFrom(context, holder.id);
-  const letters = new Set((await outbox.blockedOf(refs)).map(({ ref }) => ref));
-  const end = refs.findIndex((ref) => !letters.has(ref));
+  const deadLetters = new Set((await outbox.blockedOf(refs)).map(({ ref }) => ref));
+  const end = refs.findIndex((ref) => !deadLetters.has(ref));
   const refused = end < 0 ? refs : refs.slice(0, end);
   const [first] = refused;
   const last = refused.at(-1);

@@ -6,8 +6,8 @@ import type { Clock } from '../../support/sources.ts';
 
 export type Administrators = ReturnType<typeof createAdministrators>;
 
-/** Lifetime of a cached administrator and of a shared read of the list. */
-const MOMENT_MS = 60_000;
+/** Lifetime of a cached administrator and of a shared read; also the pause after which a deactivation counts as the first. */
+const FRESH_MS = 60_000;
 /** Time without another read after the list failed. */
 const SILENCE_MS = 30_000;
 
@@ -16,10 +16,9 @@ export function createAdministrators(clock: Clock) {
   /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
   const seen = new Map<string, number>();
   let silentUntil = 0;
-  /** Time of the last deactivation. */
-  let askedAt = Number.NEGATIVE_INFINITY;
-  /** The shared read of the list. */
-  let looked: { at: number; done: Promise<void> } | undefined;
+  let lastDeactivationAt = Number.NEGATIVE_INFINITY;
+  /** The read of the list that deactivations share. */
+  let sharedRead: { at: number; done: Promise<void> } | undefined;
 
   /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
   function see(accounts: readonly ConsoleUser[]): void {
@@ -33,7 +32,7 @@ export function createAdministrators(clock: Clock) {
     see,
     /** Returns whether an active administrator who is not in `leaving` (folded userNames) was seen recently. */
     remainsWithout: (leaving: ReadonlySet<string>): boolean =>
-      [...seen].some(([userName, at]) => clock.now() - at < MOMENT_MS && !leaving.has(userName)),
+      [...seen].some(([userName, at]) => clock.now() - at < FRESH_MS && !leaving.has(userName)),
     /** Returns whether the account was an administrator when it was last seen. */
     knows: (userName: string): boolean => seen.has(fold(userName)),
     /** Records that the user list could not be read. */
@@ -43,19 +42,20 @@ export function createAdministrators(clock: Clock) {
     /** Returns whether the user list failed recently, so that it is not read again yet. */
     isSilent: (): boolean => clock.now() < silentUntil,
     /**
-     * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once: for a single deactivation the search
-     * by the account's own name is enough. Later ones wait for one read of the user list (`look`) that they share.
-     * @throws the error of `look`
+     * Called for each deactivation. The first one after a pause of FRESH_MS returns at once: for a single deactivation the search
+     * by the account's own name is enough. Later ones wait for one read of the user list (`readList`) that they share.
+     * @throws the error of `readList`
      */
-    lookAround: async (look: () => Promise<readonly ConsoleUser[]>): Promise<void> => {
+    awaitSharedRead: async (readList: () => Promise<readonly ConsoleUser[]>): Promise<void> => {
       const now = clock.now();
-      const isFirst = now - askedAt >= MOMENT_MS;
-      askedAt = now;
+      const isFirst = now - lastDeactivationAt >= FRESH_MS;
+      lastDeactivationAt = now;
       if (isFirst) return;
-      if (!looked || now - looked.at >= MOMENT_MS) looked = { at: now, done: look().then(see) };
-      const { done } = looked;
+      if (!sharedRead || now - sharedRead.at >= FRESH_MS)
+        sharedRead = { at: now, done: readList().then(see) };
+      const { done } = sharedRead;
       await done.catch((error: unknown) => {
-        if (looked?.done === done) looked = undefined;
+        if (sharedRead?.done === done) sharedRead = undefined;
         throw error;
       });
     },

@@ -37,6 +37,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const definitions = await target.catalogue.definitions(context.call.signal);
   await outbox.definitions.note(definitions);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
+  // The same array: the gate also has the problems that are added to it below.
   context.gate.faults = problems;
   await noteEmptied(context, desired);
   const ids = new Map<string, string>();
@@ -121,9 +122,10 @@ async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): P
     delete link.account;
     return undefined;
   });
-  for (const name of values ? seen : []) {
+  if (!values) return;
+  for (const name of seen) {
     forgetObserved(link, `attributes.${name}`);
-    if (isEmpty(values?.find((each) => each.name === name)?.value))
+    if (isEmpty(values.find((each) => each.name === name)?.value))
       link.attributes = { ...link.attributes, [name]: null };
   }
 }

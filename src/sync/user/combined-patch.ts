@@ -39,10 +39,10 @@ export async function writeCombinedPatch(
   // Noted before the write, so that no process creates another account with this externalId without a look-up.
   if (typeof externalId === 'string' && paths.includes('externalId'))
     await target.recentExternalIds.note(externalId);
-  const written = [...paths, ...names.map((name) => `attributes.${name}`)];
+  const attempted = [...paths, ...names.map((name) => `attributes.${name}`)];
   let answer: WireUser | undefined;
   try {
-    answer = await context.attempt(written, 'update user', () =>
+    answer = await context.attempt(attempted, 'update user', () =>
       target.client.users.patch(platformIdOf(link), [...core, ...values], context.call),
     );
   } catch (error) {

@@ -49,7 +49,7 @@ export async function resolveAccount(context: SyncContext): Promise<ResolvedAcco
     return blockedBy(context, 'AmbiguousAccount', message);
   }
   const [match] = matches;
-  if (match && isListedSince(context, user, match)) {
+  if (match && isUpToDate(context, user, match)) {
     const isOtherThanBefore = isLinked && link.account !== undefined && link.account !== match.id;
     context.shownAccount.number = match.id;
     link.account = match.id;
@@ -90,14 +90,10 @@ const isProven = ({ renamedAt, unsure }: Link): boolean =>
   renamedAt === undefined && unsure?.includes('userName') !== true;
 
 /**
- * Returns whether the user list shows the account under its present userName. After a rename the list may still show another
- * account that had the name, unless the externalId or the former number agrees.
+ * Returns whether the user list shows the present holder of the userName. After a rename the list may still show another account
+ * that had the name before, unless the externalId or the former number agrees.
  */
-function isListedSince(
-  { link, clock }: SyncContext,
-  { externalId }: ShownAccount,
-  match: ConsoleUser,
-): boolean {
+function isUpToDate({ link, clock }: SyncContext, { externalId }: ShownAccount, match: ConsoleUser): boolean {
   const isSame = match.id === link.account || (!!externalId && match.externalId === externalId);
   return isSame || link.renamedAt === undefined || clock.now() - link.renamedAt >= NEW_ACCOUNT_MS;
 }

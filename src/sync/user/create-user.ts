@@ -13,7 +13,7 @@ import { type Linking, findUser, forgetListId, laterOrConflict } from './find-us
 /**
  * Returns whether the user can be created without a look-up. A recent complete list must show no account with the userName
  * or the externalId, and no account may have received the externalId since. False after an earlier attempt to create the
- * user, because that attempt may have created the account.
+ * user, because that attempt may have created the account. Also notes the externalId as a recent one.
  */
 export async function isUnlisted(context: SyncContext, { core }: DesiredUser): Promise<boolean> {
   const { call, link, outbox, target } = context;

@@ -64,8 +64,9 @@ async function lookUp(
   const { administrators, policy } = target;
   const closing = nameOf(context);
   // The first page often shows another administrator. Then no other page is read, for any of the current deactivations.
-  const look = async () => (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
-  await administrators.lookAround(look);
+  const readFirstPage = async () =>
+    (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
+  await administrators.awaitSharedRead(readFirstPage);
   if (administrators.remainsWithout(leaving)) return 'replaceable';
   const own = await accountsLike(context, closing, hurried);
   if (own === undefined) {

@@ -39,8 +39,7 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
   delete link.leftOpen;
   const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
   const message = staysActive ? `${why}, so it stays active although the person ${whyNotActive}` : why;
-  const protectedFrom = condition(context, 'Protected', message);
-  return { kind: 'synced', dropGrants: true, condition: protectedFrom };
+  return { kind: 'synced', dropGrants: true, condition: condition(context, 'Protected', message) };
 }
 
 /**

@@ -45,9 +45,9 @@ test('the first deactivation reads no user list, later ones share one read, and 
   const { known } = createCache();
   let looks = 0;
   const look = () => Promise.resolve([account(`a${++looks}`)]);
-  await known.lookAround(look);
+  await known.awaitSharedRead(look);
   expect(looks).toBe(0);
-  await expect(known.lookAround(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
-  await Promise.all([known.lookAround(look), known.lookAround(look)]);
+  await expect(known.awaitSharedRead(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  await Promise.all([known.awaitSharedRead(look), known.awaitSharedRead(look)]);
   expect([looks, known.knows('a1')]).toEqual([1, true]);
 });
