@@ -104,8 +104,8 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
   const params = error.params as { missingProperty?: string; type?: unknown };
   const path = attributePath(error.instancePath, core, extensions);
   if (params.missingProperty !== undefined) {
-    const parent =
-      path === core.urn ? '' : `${path}${extensions.some(({ urn }) => urn === path) ? ':' : '.'}`;
+    const isExtension = extensions.some(({ urn }) => urn === path);
+    const parent = path === core.urn ? '' : `${path}${isExtension ? ':' : '.'}`;
     return invalidValue(`Attribute "${parent}${params.missingProperty}" is required.`);
   }
   if (error.keyword === 'not')

@@ -130,6 +130,28 @@ export function parseListQuery(query: URLSearchParams, limits: ListLimits): List
   return toListQuery(readQuery(query), limits);
 }
 
+/** Returns a list of names as in a URL, separated by commas; any other value unchanged. */
+function joined(name: string, raw: unknown): unknown {
+  if (!Array.isArray(raw)) return raw;
+  if (raw.some((item) => typeof item !== 'string')) throw invalidValue(`"${name}" must list names.`);
+  return raw.join(',');
+}
+
+/**
+ * Converts a SearchRequest, the body of POST /.search (RFC 7644 §3.4.3), to a list query. `attributes` may be a list, as in the
+ * RFC, or text.
+ * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidCursor when the cursor is not text, and as
+ * `parseListQuery`
+ */
+export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {
+  const message = messageOf(body, SEARCH_REQUEST_URN, profile);
+  const raw = PARAMETERS.map((name) => {
+    const value = member(message, name);
+    return [name, NAME_LISTS.has(name) ? joined(name, value) : value];
+  });
+  return toListQuery(Object.fromEntries(raw) as RawListQuery, limits);
+}
+
 export interface ListPosition {
   /** Number of all matches. */
   readonly totalResults: number;
@@ -157,26 +179,4 @@ export function listResponseText(resourcesJson: readonly string[], position: Lis
   const empty = JSON.stringify({ ...listResponse([], position), itemsPerPage: resourcesJson.length });
   // `Resources` is the last key, so the text ends with `[]}`.
   return `${empty.slice(0, -2)}${resourcesJson.join(',')}]}`;
-}
-
-/** Returns a list of names as in a URL, separated by commas; any other value unchanged. */
-function joined(name: string, raw: unknown): unknown {
-  if (!Array.isArray(raw)) return raw;
-  if (raw.some((item) => typeof item !== 'string')) throw invalidValue(`"${name}" must list names.`);
-  return raw.join(',');
-}
-
-/**
- * Converts a SearchRequest, the body of POST /.search (RFC 7644 §3.4.3), to a list query. `attributes` may be a list, as in the
- * RFC, or text.
- * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidCursor when the cursor is not text, and as
- * `parseListQuery`
- */
-export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {
-  const message = messageOf(body, SEARCH_REQUEST_URN, profile);
-  const raw = PARAMETERS.map((name) => {
-    const value = member(message, name);
-    return [name, NAME_LISTS.has(name) ? joined(name, value) : value];
-  });
-  return toListQuery(Object.fromEntries(raw) as RawListQuery, limits);
 }

@@ -143,14 +143,15 @@ function projectSection(
   members: Record<string, unknown>,
   projection: Projection | undefined,
 ): Record<string, unknown> {
-  const whole = projection?.names.get(section.urn);
+  // `true`: the URN was named without an attribute. A map: attributes of the extension were named.
+  const entry = projection?.names.get(section.urn);
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(members)) {
     const field = section.fields.byName.get(name);
-    const chosen = whole instanceof Map ? whole.get(name) : whole;
+    const chosen = entry instanceof Map ? entry.get(name) : entry;
     // A URN alone selects the attributes that are returned by default. An attribute with `returned: request` is shown only
     // when its own name is given.
-    const named = field?.attribute.returned === 'request' && whole === true ? undefined : chosen;
+    const named = field?.attribute.returned === 'request' && entry === true ? undefined : chosen;
     if (!isShown(field, named, projection)) continue;
     const shown = partsOf(value, field, chosen, projection);
     // An attribute of which no selected part has a value is left out.

@@ -1,4 +1,5 @@
-// Evaluates a filter on a resource or on one element of a multi-valued attribute (RFC 7644 §3.4.2.2).
+// Evaluates a filter on a resource or on one element of a multi-valued attribute (RFC 7644 §3.4.2.2). Also finds the equalities
+// that a filter requires: for the look-up in an index (`equalityOf`), and for an element that PATCH creates (`requiredValues`).
 import { foldCase } from '../json.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 
@@ -119,7 +120,7 @@ function equalities(filter: Filter): { attribute: string; value: string }[] {
   return [{ attribute: filter.attribute.key, value: filter.value }];
 }
 
-/** Returns the equalities that the filter requires, with typed values. An element that PATCH creates starts with them. */
+/** Returns the equalities that the filter requires, with typed values. */
 export function requiredValues(filter: Filter): { name: string; value: FilterValue }[] {
   if (filter.kind === 'and') return filter.branches.flatMap(requiredValues);
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || filter.value === null) return [];
