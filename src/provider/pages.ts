@@ -114,12 +114,12 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       }
     }
     sortFresh();
-    const found = await loaded(first.slice(startIndex - 1));
+    const found = await load(first.slice(startIndex - 1));
     return { found, position: () => ({ totalResults, startIndex }) };
   }
 
   /** Loads the records of the first keys, as many as fit on a page; deleted resources are left out. */
-  async function loaded(wanted: readonly Keyed[]): Promise<FoundRecord[]> {
+  async function load(wanted: readonly Keyed[]): Promise<FoundRecord[]> {
     const page = createPage(wanted.length);
     for (let at = 0; at < wanted.length;) {
       const { kind } = wanted[at] as Keyed;
