@@ -174,14 +174,27 @@ function topOf(
   return { lines, isWhole: isWhole && leftOut === 0 };
 }
 
-/** Returns at most `most` lines (two at least) of a text. A longer text loses its middle, because its last words are the advice. */
+/** Matches the place before a clause. */
+const CLAUSE = /(?<=[.:;] )/g;
+
+/**
+ * Returns at most `most` lines (two at least) of a text. A longer text loses its middle, because its last words are the advice. An
+ * advice for several cases (`if they are two people, …; if they are one, …`) stays whole or loses its end, because the part for
+ * one case alone would be read as advice for all.
+ */
 function withoutMiddle(text: string, most: number, indent: string): { lines: string[]; isWhole: boolean } {
-  const wrap = (columns: number): string[] => wrapLines(text, { columns, most: Infinity, indent });
-  const whole = wrap(LINE_COLUMNS);
+  const wrap = (part: string, columns: number): string[] =>
+    wrapLines(part, { columns, most: Infinity, indent });
+  const whole = wrap(text, LINE_COLUMNS);
   if (whole.length <= most) return { lines: whole, isWhole: true };
-  // The first line gets ` …`, which takes two columns; behind it are the last lines.
-  const [first = '', ...others] = wrap(LINE_COLUMNS - 2);
-  return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
+  // A cut line gets ` …`, which takes two columns.
+  const short = wrap(text, LINE_COLUMNS - 2);
+  const [first = '', ...others] = short;
+  const caseAt = text.split(CLAUSE).findIndex((clause) => /^if /i.test(clause));
+  if (caseAt < 0) return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
+  const advice = wrap(indent + text.split(CLAUSE).slice(caseAt).join(''), LINE_COLUMNS);
+  if (advice.length < most) return { lines: [`${first} …`, ...advice], isWhole: false };
+  return { lines: [...short.slice(0, most - 1), `${short[most - 1]} …`], isWhole: false };
 }
 
 /** Rows of a list. */

@@ -77,6 +77,27 @@ test('the text of explain exceeds 36 lines → the middle of a long reason is cu
   expect(page.at(-1)).toBe('Everything: --all, or --json.');
 });
 
+const TWO_CASES =
+  'if they are two people, correct the userName of one of them at its identity provider; ' +
+  'if they are one, delete the person there and wait until the account is closed, then retry';
+
+test('a cut reason keeps an advice for two cases whole if it fits', () => {
+  const reason = `The account ${'and more '.repeat(150)}: ${TWO_CASES}`;
+  const page = lines({ ...stuckAt('main'), reasons: [reason] });
+  expect(page.join(' ').replace(/\s+/g, ' ')).toContain(` … ${TWO_CASES}`);
+});
+
+test('a cut reason ends with … where an advice for two cases does not fit, so that no case is shown alone', () => {
+  const reason = `The account ${'and more '.repeat(20)}: ${TWO_CASES}, ${'and again '.repeat(40)}`;
+  const [page = []] = pagesOf(
+    ['main', 'east', 'west'].map((each) => ({ ...stuckAt(each), reasons: [reason] })),
+  );
+  const shown = page.join(' ').replace(/\s+/g, ' ');
+  expect(shown).toContain('The account and more');
+  expect(shown).not.toContain('then retry');
+  expect(page.filter((line) => line.startsWith('    ')).at(-1)).toMatch(/ …$/);
+});
+
 /** Facts of an explanation of which each part is longer than a page. */
 const stuckAt = (target: string) => ({
   target,
