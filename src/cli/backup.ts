@@ -189,6 +189,7 @@ function outcomeOf({
   dropped,
   forgottenSince,
   formerHolds,
+  removed,
   tokens,
 }: RestoreReport): string[] {
   const { users = 0, groups = 0, links = 0 } = counts;
@@ -212,6 +213,16 @@ function outcomeOf({
     ...(forgottenSince.length > 0
       ? [
           `Forgotten since the backup was made, and stored as deleted at the identity provider: ${forgottenSince.join(' ')}. After the release give the order scim-bridge forget again for each, because links and logs of the backup name them.`,
+        ]
+      : []),
+    ...(removed.events > 0
+      ? [
+          `${counted(removed.events, 'security event')} that no receiver has taken ${removed.events === 1 ? 'was' : 'were'} removed with the stored data: the receiver has to read all users and groups anew.`,
+        ]
+      : []),
+    ...(removed.firstApprovals > 0
+      ? [
+          `${counted(removed.firstApprovals, 'first approval')} that waited for a second person ${removed.firstApprovals === 1 ? 'was' : 'were'} removed with the stored data: see scim-bridge approvals list.`,
         ]
       : []),
     ...formerHolds.map(

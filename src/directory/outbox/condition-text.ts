@@ -13,7 +13,7 @@ const JUDGED_BEFORE =
   ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
 
 /** Returns whether the text of a condition or held change notes that the settings have changed since the guard held the change. */
-export const isHeldByFormerSettings = (text: string): boolean => text.endsWith(JUDGED_BEFORE);
+export const isHeldByFormerSettings = (text: string): boolean => text.includes(JUDGED_BEFORE);
 
 /**
  * Returns the note for a held change of a resource, '' if the settings are the same as when the guard held the change.

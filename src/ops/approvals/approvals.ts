@@ -13,6 +13,7 @@ import { selectionText, UnknownSelection, type ChangeSelection } from './approva
 import { approvalsAt, isUndecided, type Approval, type FoundApproval } from './approvals-at.ts';
 import { decisionOutcomeOf, type DecisionOutcome } from './decision-outcome.ts';
 import { describeChanges, type HeldChange } from './held-change.ts';
+import { withRestoredNote } from './restored-note.ts';
 
 /** An approval with one page of its changes. */
 export interface ShownApproval extends Approval {
@@ -84,7 +85,9 @@ export async function showApproval(
     limits: isHeld && settings ? await explainLimits(state, target, settings.guard) : [],
     approvers: approversOf(settingsOf, approval),
     matching,
-    items: isHeld ? await withTimes(outbox, described) : await withHeldAgain(found, described),
+    items: isHeld
+      ? await withRestoredNote(state, target, await withTimes(outbox, described))
+      : await withHeldAgain(found, described),
   };
 }
 
@@ -114,7 +117,8 @@ export async function previewDecision(
   const select = await selectorOf(found, selection);
   const { items, matching } = await readPage({ ...found, list }, select, { offset: 0, limit: most });
   const described = await describeChanges(state, approval.target, items);
-  return { approval, count: matching, items: described };
+  const noted = action === 'approve' ? await withRestoredNote(state, approval.target, described) : described;
+  return { approval, count: matching, items: noted };
 }
 
 /**

@@ -35,6 +35,8 @@ export interface RestoreReport {
   marked: number;
   /** Holds of operators before the restore, which the notes of its own holds repeat. */
   formerHolds: FormerHold[];
+  /** Numbers of what waited in the stored data, and was removed with it: no backup contains it. */
+  removed: { events: number; firstApprovals: number };
   /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
   /** `taken`: the tokens of the file were restored. `ofFile`: all of them. `leftOut`: those of them that are not stored now. */
@@ -128,6 +130,7 @@ async function putBack(
   }
   const forgotten = new Map<DesiredState, Ref[]>();
   for (const state of chosen) forgotten.set(state, await forgottenSince(state, Date.parse(header.createdAt)));
+  const removed = await countWaiting(chosen);
   beforeChange();
   for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
 
@@ -172,6 +175,7 @@ async function putBack(
     dropped,
     marked,
     formerHolds,
+    removed,
     forgottenSince: [...forgotten.values()].flat(),
     tokens: {
       taken: takesTokens,
@@ -179,6 +183,18 @@ async function putBack(
       leftOut: await tokensLeftOut(chosen, { tokens: tokensOfFile, tokenLines }),
     },
   };
+}
+
+/** Counts the security events that no receiver has taken, refused ones included, and the approvals that wait for a second person. */
+async function countWaiting(states: readonly DesiredState[]): Promise<RestoreReport['removed']> {
+  const removed = { events: 0, firstApprovals: 0 };
+  for (const { events, outboxes } of states) {
+    const { pending, kept } = await events.delivery();
+    removed.events += pending + kept;
+    for (const { guardStore } of outboxes.values())
+      removed.firstApprovals += (await guardStore.firstApprovals.list()).length;
+  }
+  return removed;
 }
 
 /**

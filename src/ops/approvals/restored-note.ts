@@ -1,0 +1,28 @@
+// Tells of a held change that it may be outdated after a restore: between backup and restore the source may have taken it back,
+// and an identity provider does not repeat that by itself.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { backupText, readRestored } from '../../reconcile/tenant/restored.ts';
+import { isoTime } from '../../support/sources.ts';
+import type { HeldChange } from './held-change.ts';
+import { readKnown } from './known-resource.ts';
+
+/**
+ * Adds a note to the reason of each change of a resource that the source has not changed since the last restore.
+ * @param items changes that may still be approved
+ */
+export async function withRestoredNote(
+  state: DesiredState,
+  target: string,
+  items: HeldChange[],
+): Promise<HeldChange[]> {
+  if (items.length === 0) return items;
+  const restored = await readRestored(state.acts);
+  if (!restored) return items;
+  const known = await readKnown(state, target, [...new Set(items.map(({ ref }) => ref))]);
+  const note = `; as of ${backupText(restored)}, not pushed since the restore at ${isoTime(restored.at)}: check at the identity provider that it still holds`;
+  return items.map((item) => {
+    // Undefined: the time of the deletion is not known any more, so it was long ago.
+    const changedAt = known.get(item.ref)?.changedAt ?? 0;
+    return changedAt <= restored.at ? { ...item, reason: `${item.reason}${note}` } : item;
+  });
+}
