@@ -48,6 +48,10 @@ export function backupCommand(program: Command, cli: Cli): void {
         complain(
           `Left out: ${key}. This version does not know such a key; another version may have left it.`,
         );
+      for (const item of report.damaged)
+        complain(
+          `Left out: ${item}. It is damaged, and a restore would refuse the file: push this user or group again at the identity provider as a whole, then make another backup.`,
+        );
       // Standard output holds the backup itself.
       const print = file === '-' ? complain : say;
       if (flags.json) print(JSON.stringify({ file, ...report }));

@@ -115,3 +115,12 @@ export function faultOf(line: unknown): string | undefined {
     ? undefined
     : `has an item (${index + 1} of ${place.key ?? place.family}) that is not well formed`;
 }
+
+/** Divides the items of a line by whether a restore would accept them. */
+export function divideItems(line: ArchiveLine): { sound: unknown[]; damaged: unknown[] } {
+  const isSound = itemTest(line) ?? (() => false);
+  return {
+    sound: line.items.filter((item) => isSound(item)),
+    damaged: line.items.filter((item) => !isSound(item)),
+  };
+}

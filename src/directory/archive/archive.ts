@@ -106,21 +106,28 @@ export function createArchive(deps: StoreDeps) {
     const key = keys.key(name);
     // Until `end`, no entry of a log is removed.
     const reading = await beginWholeRead(deps);
-    const replies = await redis.multi().hgetall(keys.key(chain)).xrevrange(key, '+', '-', 'COUNT', 1).exec();
-    // `ends`: both ends of the hash chain (keys.ts). `last`: id of the newest entry.
-    const [ends, [newest]] = (replies ?? []).map(([, reply]) => reply) as [object, [id: string][]];
-    const [last] = newest ?? [];
-    const hash = { family: 'plain', type: 'hash' } as const;
-    if (Object.keys(ends).length > 0) yield { ...hash, key: chain, items: Object.entries(ends) };
-    for await (const found of last === undefined ? [] : streamPortions(redis, key, PORTION, last)) {
-      const ids = found.map(([id]) => id);
-      yield { family: 'plain', key: name, type: 'stream', items: found };
-      const texts = await redis.hmget(keys.key(personal), ...ids);
-      const items = ids.flatMap((id, index) => (texts[index] ? [[id, texts[index]]] : []));
-      if (items.length > 0) yield { ...hash, key: personal, items };
-      await reading.renew();
+    try {
+      const replies = await redis
+        .multi()
+        .hgetall(keys.key(chain))
+        .xrevrange(key, '+', '-', 'COUNT', 1)
+        .exec();
+      // `ends`: both ends of the hash chain (keys.ts). `last`: id of the newest entry.
+      const [ends, [newest]] = (replies ?? []).map(([, reply]) => reply) as [object, [id: string][]];
+      const [last] = newest ?? [];
+      const hash = { family: 'plain', type: 'hash' } as const;
+      if (Object.keys(ends).length > 0) yield { ...hash, key: chain, items: Object.entries(ends) };
+      for await (const found of last === undefined ? [] : streamPortions(redis, key, PORTION, last)) {
+        const ids = found.map(([id]) => id);
+        yield { family: 'plain', key: name, type: 'stream', items: found };
+        const texts = await redis.hmget(keys.key(personal), ...ids);
+        const items = ids.flatMap((id, index) => (texts[index] ? [[id, texts[index]]] : []));
+        if (items.length > 0) yield { ...hash, key: personal, items };
+        await reading.renew();
+      }
+    } finally {
+      await reading.end();
     }
-    await reading.end();
   }
 
   /** Returns whether the connection has no data that a restore would replace. */

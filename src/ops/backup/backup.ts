@@ -3,6 +3,7 @@
 // The service may run meanwhile. Resources that changed during the backup are written again at its end.
 // Derived data, such as indexes and reverse links, is not in the file; a restore rebuilds it.
 import type { ArchiveLine } from '../../directory/archive/archive.ts';
+import { divideItems } from '../../directory/archive/archive-line.ts';
 import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { createChecksums, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
@@ -17,6 +18,8 @@ export interface BackupReport {
   signed: boolean;
   /** Redis keys of unknown families, which were left out. */
   leftOut: string[];
+  /** Items that a restore would refuse, and with them the whole file. They were left out: connection, key, and id or field. */
+  damaged: string[];
 }
 
 /** Called periodically with the number of finished items and an estimate of the total. */
@@ -44,6 +47,7 @@ export async function backup(
   const checksums = createChecksums(key);
   const counts: Record<string, number> = {};
   const leftOut: string[] = [];
+  const damaged = new Set<string>();
   const put = async (text: string): Promise<void> => {
     checksums.add(text);
     await write(`${text}\n`);
@@ -63,7 +67,11 @@ export async function backup(
   const total = await itemsIn(states);
   let done = 0;
   for (const { connection, archive } of states) {
-    for await (const line of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
+    for await (const each of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
+      const items = divideItems(each);
+      for (const item of items.damaged) damaged.add(`${connection}: ${placeIn(each, item)}`);
+      if (items.sound.length === 0) continue;
+      const line = { ...each, items: items.sound };
       for (const text of textsOf(connection, line)) await put(text);
       const name = familyOf(line);
       // A resource that changed during the backup is counted once.
@@ -74,7 +82,20 @@ export async function backup(
   }
   const end = checksums.end(counts);
   await write(`${JSON.stringify(end)}\n`);
-  return { lines: end.lines, counts, sha256: end.sha256, signed: end.hmac !== undefined, leftOut };
+  return {
+    lines: end.lines,
+    counts,
+    sha256: end.sha256,
+    signed: end.hmac !== undefined,
+    leftOut,
+    damaged: [...damaged],
+  };
+}
+
+/** Names an item by its key and its id or field; the content may be personal data. */
+function placeIn({ family, target, key, id }: ArchiveLine, item: unknown): string {
+  const place = key ?? [family, target, id].filter(Boolean).join(':');
+  return Array.isArray(item) ? `${place} ${String(item[0])}` : place;
 }
 
 /** Returns the line, split if it is too long. @throws Error for an item that a restore would refuse */
