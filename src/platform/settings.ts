@@ -45,8 +45,9 @@ export function checkToken(option: string, token: string): string {
 
 /** Returns a whole number above zero that fits a timer of Node.js (31 bits). @throws PlatformConfiguration for other values */
 export function checkPositive(option: string, value: number): number {
-  if (!Number.isInteger(value) || value < 1 || value > 2 ** 31 - 1) {
-    throw new PlatformConfiguration(option, 'must be a whole number above zero');
+  const most = 2 ** 31 - 1;
+  if (!Number.isInteger(value) || value < 1 || value > most) {
+    throw new PlatformConfiguration(option, `must be a whole number from 1 to ${most}`);
   }
   return value;
 }

@@ -1,6 +1,6 @@
 // Reads the files of a data model folder: YAML of cubes and views, and CSV with rows, within bounds.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 
 export interface ModelFile {
   /** Path below the folder. */
@@ -63,7 +63,7 @@ function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.replace(/\/+$/, '').length + 1));
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
   } catch (error) {
     throw new ModelFaults([
       `${folder}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
