@@ -17,7 +17,7 @@ const faults = (rules: object[]): Promise<unknown> => place.platform.control('PA
 const vipOf = async (userName: string): Promise<unknown> =>
   (await place.platform.user(userName))?.attributes.vip;
 
-test('a person takes the userName of a leaver and is renamed while values cannot be read, and a third person takes that userName → each account has the values of its own person', async () => {
+test("a new person with a leaver's userName is renamed while attribute values cannot be read, and a third person gets this userName → each account has the values of its own person", async () => {
   const former = await place.idp.createUser(OLD_NAME, { externalId: 'ext-former', userType: 'true' });
   await place.idle();
   await place.idp.send('DELETE', `/Users/${former}`);

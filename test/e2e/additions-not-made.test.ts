@@ -36,7 +36,7 @@ test.each([
   ['sync --dry-run of the person', ['sync', BOB, '--dry-run']],
   ['plan', ['plan', '--full']],
 ])(
-  'the platform answered an addition with success and did not make it → %s says so, and not that somebody took the person out',
+  'the platform answers the addition of a member with success but does not make it → %s reports an ignored addition, not a removal by somebody else',
   async (_, command) => {
     expect((await place.platform.group('crew'))?.members).toEqual([ANN]);
     const told = await words(...command);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('`approvals approve --group` with a name that the group has only at another target says that no group is known by the name, and approves nothing', async () => {
+test('`approvals approve --group` with a group name of another target answers that no such group is known, and approves nothing', async () => {
   const { json } = await place.commands.run('approvals', 'list', '--json');
   const { id } = json.find(({ target }: { target: string }) => target === 'main');
   const answer = await place.commands.run('approvals', 'approve', id, '--group', 'crew', '--yes');

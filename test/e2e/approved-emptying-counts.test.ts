@@ -9,7 +9,7 @@ const [ANN = '', BOB = ''] = NAMES;
 let place: Place;
 afterAll(() => place.stop());
 
-test('the approved clearing of an attribute is not written yet → the guard does not count it as a deactivation, and allows the deactivation of another person', async () => {
+test('the clearing of an attribute is approved but not written yet → the guard still allows the deactivation of another person', async () => {
   place = await openPlace({
     target: {
       guard: { clearAttributes: { count: 0, percent: 0 }, deactivate: { count: 1, percent: 100 } },

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('BRIDGE-05 a value of an attribute of another type at the platform is not written, other values are, and the new user stays inactive', async () => {
+test('BRIDGE-05 the value of an attribute with another type at the platform is not written, all other values are, and the new user stays inactive', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('typed@acme.example', {
     title: 'sales',
@@ -42,7 +42,7 @@ test('BRIDGE-05 a value of an attribute of another type at the platform is not w
   expect(JSON.stringify(definitions)).toContain('"level"');
 });
 
-test('a user without value for the conflicting attribute is activated', async () => {
+test('a new user without a value for an attribute of conflicting type is activated', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('untyped@acme.example', { title: 'sales' });
   await eventually('active', async () => (await platform.user('untyped@acme.example'))?.active);

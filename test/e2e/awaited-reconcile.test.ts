@@ -34,7 +34,7 @@ test('status and doctor report that the first scheduled reconcile is overdue, al
   }
 }, 60_000);
 
-test('without reconcile.schedule the service removes a stored expectation of a first reconcile, and exports no metric about it', async () => {
+test('reconcile.schedule is null → a stored due time of the first reconcile is removed, and no metric about it is exported', async () => {
   const place = await openPlace({ rest: { reconcile: { schedule: null } } });
   try {
     const key = await place.key(':tenant:main').then((name) => name.replace(':tenant:', ':reconcile:'));

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('the password of Redis changes under a running process → /health, doctor and the log name address and reason, and nothing calls Redis a replica', async () => {
+test('the password of Redis changes under a running process → /health, doctor and the log name address and reason, and do not report a replica', async () => {
   const lines: any[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const other = connectRedis({ url: place.settings.redis.url }, 'queue', logger);

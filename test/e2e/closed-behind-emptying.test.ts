@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('the guard holds the clearing of a value, and the account is closed by hand → plan announces no activation, and after the approval the account is activated', async () => {
+test('the clearing of a value is held and the account is closed by hand → plan announces no activation, and the account is activated once the clearing is approved', async () => {
   const { idp, commands, platform } = place;
   const wim = await idp.createUser(WIM, { title: 'DE' });
   await place.idle();

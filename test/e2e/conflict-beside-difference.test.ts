@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('others rename an account, and a new attribute has another type at the platform → explain says that a run repairs all except the attribute, and sync repairs the name', async () => {
+test('an account is renamed at the platform and an attribute has another type there → explain promises repair of all but the attribute, and sync repairs the name', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await fetch(`${platformUrl}/api/v1/user-attributes`, {
     method: 'POST',

@@ -29,7 +29,7 @@ const atPlatform = async (method: string, path: string, body?: object): Promise<
   return method === 'GET' ? answer.json() : undefined;
 };
 
-test('a person whose mapping fails and whose values were refused is one conflict in the plan', async () => {
+test('a person with both a mapping fault and refused values counts as one conflict in the plan', async () => {
   const { idp, commands } = place;
   await idp.createUser(VIC, { title: 'no number', addresses: [{ type: 'work', country: 'DE' }] });
   await idp.createUser('bob@acme.example', { title: '4', addresses: [{ type: 'work', country: 'US' }] });

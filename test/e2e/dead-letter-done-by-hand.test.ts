@@ -24,7 +24,7 @@ afterEach(() => place.stop());
 const explained = async (): Promise<any> =>
   (await place.commands.run('explain', ANN, '--json')).json?.[0] ?? {};
 
-test('somebody makes the refused change of a dead letter by hand → explain says as desired but still a dead letter, and the next reconcile removes the dead letter', async () => {
+test('somebody makes the refused change of a dead letter by hand → explain calls the person as desired but still a dead letter, and the next reconcile removes the dead letter', async () => {
   const done = await explained();
   expect(done).toMatchObject({ verdict: 'asDesired', platform: { state: 'equal' } });
   expect(done.deadLetterSince).not.toBeNull();
@@ -39,7 +39,7 @@ test('somebody makes the refused change of a dead letter by hand → explain say
   expect(await explained()).toMatchObject({ verdict: 'asDesired', deadLetterSince: null, condition: null });
 }, 60_000);
 
-test('explain says that a dead letter still needs a person while the platform has another value', async () => {
+test('the platform has another value than the dead letter wants → explain says that a person has to act', async () => {
   const path = `/Users/${(await place.platform.user(ANN))?.scimId ?? ''}`;
   await byHand(place, 'PATCH', path, { op: 'replace', path: 'displayName', value: 'Ann Other' });
   expect(await explained()).toMatchObject({ verdict: 'needsPerson', platform: null });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('at its end reconcile prints the number of dead letters, and no line without a name for a single dead letter', async () => {
+test('reconcile ends with the number of dead letters, and standard error does not list the single dead letters', async () => {
   const { code, text, errors } = await place.commands.run('reconcile', '--yes');
   expect(code).toBe(1);
   expect(errors).not.toContain('needs a person');

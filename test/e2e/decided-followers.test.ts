@@ -5,7 +5,7 @@ import { openPlace } from '../support/situation.ts';
 const NONE = { count: 0, percent: 0 };
 const ANN = 'ann@acme.example';
 
-test('the held deactivation of a leaver is approved → exceptions says that the change for which the group of the leaver waited is no longer held', async () => {
+test("an approved deactivation is not written yet → exceptions says of the leaver's group that the change it waited for is no longer held", async () => {
   const place = await openPlace({ target: { guard: { deactivate: NONE, removeMembers: NONE } } });
   try {
     const { commands, idp } = place;

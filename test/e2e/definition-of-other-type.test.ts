@@ -17,7 +17,7 @@ afterAll(() => place.stop());
 
 const run = (...args: string[]) => place.commands.run(...args);
 
-test('an attribute definition was made again with another type → every plan and reconcile, explain and verify-access name the conflict, and doctor promises no repair', async () => {
+test('an attribute definition is recreated with another type → plan, reconcile, explain and verify-access name the conflict, and doctor promises no repair', async () => {
   const doctor = await run('doctor');
   expect(doctor.text).toContain(
     'attribute level is string there and number in the mapping: the definition was deleted there with all values, and made again with this type',

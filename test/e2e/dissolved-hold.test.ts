@@ -21,7 +21,7 @@ const heldId = async (): Promise<string> =>
 const approve = async (id: string, by: string) =>
   place.commands.run('approvals', 'approve', id, '--yes', '--by', by);
 
-test('approve of an approval whose changes the source took back exits 1, and names no operator who approved earlier changes', async () => {
+test('`approvals approve` of changes that the source took back exits 1, and names no operator who approved earlier changes', async () => {
   await setActive(0, false);
   await setActive(1, false);
   const first = await heldId();

@@ -1,7 +1,7 @@
 // Tests that a command without a worker does not wait for minutes for a change that is due only later.
 import { openPlace } from '../support/situation.ts';
 
-test('no worker runs, and the account of a group member is due only in ten minutes → reconcile ends after about 30 s and names the account and the time', async () => {
+test('no worker runs and the account of a group member is due only in ten minutes → reconcile gives up after about 30 s and names the account and the time', async () => {
   const place = await openPlace({ roles: ['api'] });
   try {
     const ann = await place.idp.createUser('ann@acme.example');

@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('plan of an empty installation on hold says that the platform is as desired, and that it is on hold', async () => {
+test('plan of an empty installation on hold says that the platform is as desired and that all writes are stopped', async () => {
   await place.commands.run('hold', '--note', 'before the first load');
   const { code, text } = await place.commands.run('plan');
   expect([code, text]).toEqual([
@@ -19,7 +19,7 @@ test('plan of an empty installation on hold says that the platform is as desired
   expect(text).toContain('Target main: on hold since');
 });
 
-test('plan of a target on hold with a protected person counts 2 exceptions above the list of both', async () => {
+test('plan counts a target on hold and its protected person as 2 exceptions, and lists both', async () => {
   await place.commands.run('release');
   await place.idp.createUser('boss@acme.example');
   await place.idle();

@@ -2,7 +2,7 @@
 import { TOKEN } from '../support/build-bridge.ts';
 import { openPlace } from '../support/situation.ts';
 
-test('one token has expired and another token expires tomorrow → token list says that the first has ended and when the other ends', async () => {
+test('`token list` shows when an expired token ended and when another token will end', async () => {
   const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
   const tokens = [
     { name: 'former', secret: `${TOKEN}1`, expiresAt: inDays(-1) },

@@ -39,7 +39,7 @@ test.each([['approved'], ['rejected, then approved']])(
   30_000,
 );
 
-test('after the source took a deactivation back while the target is on hold, explain shows neither a held deactivation nor an exception', async () => {
+test('the source takes a deactivation back while the target is on hold → explain shows neither a held deactivation nor an exception', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: true });
   expect(await explain()).toMatchObject({ guard: [], exception: null, approval: null });
@@ -48,7 +48,7 @@ test('after the source took a deactivation back while the target is on hold, exp
   expect(await explain()).toMatchObject({ verdict: 'asDesired', guard: [] });
 }, 30_000);
 
-test('on hold, explain of a person with a held deactivation and another waiting change has the verdict held', async () => {
+test('while the target is on hold, explain of a person with a held deactivation and another waiting change has the verdict held', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'New' });
   expect(await explain()).toMatchObject({ verdict: 'held', condition: { reason: 'Held' } });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('the account of a member and an attribute definition were deleted → explain of the person names the definition, explain of the group only the membership', async () => {
+test('the account of a member and an attribute definition are deleted at the platform → explain of the person names the definition, and explain of the group only the membership', async () => {
   const differencesOf = async (name: string): Promise<string[]> => {
     const [{ platform }] = (await place.commands.run('explain', name, '--json')).json;
     return platform.differences.map(({ action }: { action: string }) => action);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('explain says that the person leaves the group with the deactivation of the account, and names no held removal of other members', async () => {
+test('explain of a leaver says that the membership ends with the held deactivation, and the approval of this deactivation ends it', async () => {
   const ann = await place.idp.createUser(ANN);
   const bob = await place.idp.createUser('bob@acme.example');
   const big = await place.idp.createGroup('Big', [ann, bob]);

@@ -13,7 +13,7 @@ afterEach(() => place.stop());
 const explained = async (ref: string) =>
   (await place.commands.run('explain', ref)).text.replaceAll(/\s+/g, ' ');
 
-test('after a restore and before the release, explain of a dead letter TakenByConnection names the conflict and no takeover', async () => {
+test('a restore leaves a person as dead letter TakenByConnection → before the release, explain names the conflict and does not announce a takeover', async () => {
   const connections = {
     default: { tokens: [{ name: 'primary', secret: TOKEN }] },
     hr: { tokens: [{ name: 'hr', secret: `${TOKEN}-hr` }] },

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('a reconcile does not end as held when an approved change fails at the platform and is retried', async () => {
+test('an approved change fails at the platform and is retried → reconcile does not report this change as held', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'PATCH', path: 'scim/v2/Users', times: 4, status5xx: { share: 1, status: 503 } }],
   });

@@ -33,7 +33,7 @@ async function failInSecond(userName: string, externalId: string): Promise<void>
 const actsOf = async (connection: string) =>
   (await place.commands.run('acts', '--connection', connection, '--json')).text;
 
-test('forget with an externalId in its note, in a connection where a dead letter names the externalId → no audit entry of this connection contains it', async () => {
+test('the note of forget contains an externalId that a dead letter names → no audit entry of this connection contains the externalId', async () => {
   await place.idp.createUser(ZOE, { externalId: ZOE_ID });
   await place.idle();
   await failInSecond(ZOE, ZOE_ID);
@@ -42,7 +42,7 @@ test('forget with an externalId in its note, in a connection where a dead letter
   expect(await actsOf('second')).not.toContain(ZOE_ID);
 });
 
-test('forget in all connections, with an externalId in its note that one connection knows → no audit entry of either connection contains the externalId', async () => {
+test('the note of forget in all connections contains an externalId known to one → no audit entry of any connection contains it', async () => {
   const id = await place.idp.createUser(ZOE, { externalId: ZOE_ID });
   await place.idle();
   await failInSecond(ZOE, 'another-id-1');

@@ -4,7 +4,7 @@ import { openPlace } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
 
-test('after links forget, memberships of the remaining account are reported as no longer managed, not as written by others', async () => {
+test('links forget of a person → memberships of the remaining account are reported as no longer managed, not as added at the platform', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
   const { commands, idp } = place;
   const outputOf = async (...words: string[]) => (await commands.run(...words)).text.replaceAll(/\s+/g, ' ');

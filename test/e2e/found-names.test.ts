@@ -22,22 +22,22 @@ test('explain finds a person whose userName has the form of a ref', async () => 
   expect(await found('User:abc')).toEqual([refs.odd]);
 });
 
-test('explain shows the person and the group that have the same name', async () => {
+test('a person and a group have one name → explain shows both', async () => {
   expect(await found('sales')).toEqual([refs.person, refs.group]);
 });
 
-test('explain of a ref shows only the resource with this ref, even if another has the same name', async () => {
+test('explain of a ref shows only the resource with this ref, even if another has it as its name', async () => {
   expect(await found(refs.group)).toEqual([refs.group]);
   expect(await found(refs.person)).toEqual([refs.person]);
 });
 
-test('sync of a name that a person and a group share asks for a ref', async () => {
+test('a person and a group have one name → sync of this name is refused and asks for a ref', async () => {
   const { code, text } = await place.commands.run('sync', 'sales', '--dry-run');
   expect(code).toBe(1);
   expect(text).toContain(`sales means more than one; name it by its ref: ${refs.person} sales (default), ${refs.group} Sales (default).`); // prettier-ignore
 });
 
-test('explain and log find a group by the name that the settings give it at the platform', async () => {
+test('explain and log find a group by its name at the platform', async () => {
   expect(await place.platform.group('idp/Sales')).toBeDefined();
   expect(await found('idp/sales')).toEqual([refs.group]);
   const { code, text } = await place.commands.run('log', '--resource', 'idp/Sales');

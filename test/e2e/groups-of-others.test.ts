@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('explain of a person whose group belongs to another connection does not show the membership as desired, and says that the group needs a person first', async () => {
+test('the group of a person belongs to another connection → explain does not call the membership as desired, and says that a person has to act on the group', async () => {
   expect((await place.platform.group('sales'))?.members).not.toContain(ANN);
   const [found] = (await place.commands.run('explain', ANN, '--json')).json;
   expect(found).toMatchObject({

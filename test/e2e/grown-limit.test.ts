@@ -27,7 +27,7 @@ const shown = async (): Promise<string> => {
 const FITS =
   'all of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written';
 
-test('after the guard limit was raised, a new deactivation is written, one that was held before still waits, and approvals show explains why', async () => {
+test('the guard limit is raised → a new deactivation is written, an already held one still waits, and approvals show explains why', async () => {
   await deactivate(0);
   await deactivate(1);
   await deactivate(2);

@@ -7,7 +7,7 @@ import { openWorkspace } from '../support/workspace.ts';
 
 const test = createScenario(openWorkspace, ({ stop }) => stop());
 
-test('the link of a closed account has the account number of another person → the items of the other person stay, and those of the leaver are moved', async ({
+test("the link of a closed account has the account id of another person → the other person's items stay, and the leaver's items are moved", async ({
   bridge,
   commands,
   pathOf,

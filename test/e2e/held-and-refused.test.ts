@@ -21,7 +21,7 @@ const heldNames = async (): Promise<string[]> =>
 const deadLetters = async (): Promise<string[]> =>
   (await json('dead-letters', 'list')).map(({ message }: any) => message);
 
-test('the dead letter, explain and exceptions name a held clearing of an attribute beside a mapping fault', async () => {
+test('a person has a held clearing of an attribute and a mapping fault → dead letter, explain and exceptions name both', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'high' });
   await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
   await place.idle();

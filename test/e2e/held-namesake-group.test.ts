@@ -28,7 +28,7 @@ afterEach(() => place.stop());
 const explained = async (name: string): Promise<any> =>
   (await place.commands.run('explain', name, '--json')).json?.[0] ?? {};
 
-test("while a group's deletion is held, explain calls its member held, and a person who was never its member at the platform as desired", async () => {
+test('the deletion of a group is held → explain calls its member held, and a source member who never joined at the platform as desired', async () => {
   const ann = await explained(ANN);
   expect(ann).toMatchObject({ verdict: 'asDesired', memberships: [], approval: null });
   expect(ann.summary).toContain('in 0 groups');
@@ -36,7 +36,7 @@ test("while a group's deletion is held, explain calls its member held, and a per
   expect(bob).toMatchObject({ verdict: 'held', memberships: [{ name: 'Finance', state: 'toRemove' }] });
 }, 60_000);
 
-test('a changed value waits for a new group whose name a group with a held deletion still has → explain of the person has the verdict held', async () => {
+test('a new group waits for the name of a group with a held deletion → explain of a person whose value depends on it has the verdict held', async () => {
   await place.idp.patch(`/Users/${ids[ANN] ?? ''}`, { op: 'replace', path: 'nickName', value: 'blue' });
   await eventually('the value waits', async () => (await explained(ANN)).mark?.state === 'due');
   expect(await explained(ANN)).toMatchObject({

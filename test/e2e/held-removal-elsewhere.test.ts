@@ -20,13 +20,13 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('while the removal of a person from a group is held, plan lists the addition to another group as waiting, not as a change', async () => {
+test('the removal of a person from one group is held → plan lists the addition to another group as waiting, not as a change', async () => {
   const { text } = await place.commands.run('plan', '--all');
   expect(text).toContain('waits for the held removal of the person from another group');
   expect(text).not.toContain('1 membership to add');
 });
 
-test('sync and explain of a group say that its new member waits for a held removal from another group', async () => {
+test('a new member waits for a held removal from another group → sync and explain of the group say so', async () => {
   const { json, code } = await place.commands.run('sync', 'Sales', '--json');
   expect([json].flat()[0]).toMatchObject({ outcome: 'held', message: expect.stringContaining(EVE) });
   expect(code).toBe(2);
@@ -35,7 +35,7 @@ test('sync and explain of a group say that its new member waits for a held remov
   expect(found.summary).not.toContain('as desired');
 });
 
-test('after the approval of a held removal from the former group, the person is only in the new group at the platform', async () => {
+test('the held removal from the former group is approved → the person is in the new group only', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', approval.id, '--yes');
   await place.idle();

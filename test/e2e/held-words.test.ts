@@ -20,7 +20,7 @@ test.each([
   [['log'], /held by the guard {2}the deactivation/],
   [['exceptions'], /held by the guard, as of the last sync: the deactivation\. /],
   [['explain', ANN, '--all'], /Held: the deactivation\.[^]*held by the guard, as above/],
-])('the output of %j says only once that the guard holds a change', async (args, words) => {
+])('the output of the command %j says only once that the guard holds a change', async (args, words) => {
   const { text } = await place.commands.run(...args);
   expect(text).toMatch(words);
   expect(text).not.toMatch(/held by the guard.*the guard holds/i);

@@ -12,7 +12,7 @@ const MANY = 130;
 let place: Place;
 afterEach(() => place.stop());
 
-test('an approve command ends after the first portion of its decisions → the service closes all accounts without another command', async () => {
+test('the command approvals approve is interrupted after a first portion of its decisions → the service closes all accounts without another command', async () => {
   place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
   const names = Array.from({ length: MANY }, (_, index) => `p${index}@acme.example`);
   const ids = await Promise.all(names.map((name) => place.idp.createUser(name)));

@@ -8,7 +8,7 @@ import { createIdp } from '../support/idp.ts';
 import { foundGroups, isIn, LONG_MS, rename } from '../support/named-groups.ts';
 import { createPlatformView } from '../support/platform-view.ts';
 
-test('after kill -9 between the steps that break a circle of names no group keeps the temporary name', async () => {
+test('the bridge is killed while groups exchange their names → after a restart no group keeps a temporary name', async () => {
   const redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
   const sandbox = await startSandbox();
   const settings = chaosSettings(redis.url, sandbox.ready);

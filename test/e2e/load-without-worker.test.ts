@@ -6,7 +6,7 @@ import { openPlace, type Place } from '../support/situation.ts';
 let place: Place;
 afterAll(() => place.stop());
 
-test('right after the last worker of a first load has stopped, status has the rate of the load, no time left, and says that no worker runs', async () => {
+test('the last worker stops during a first load → status shows the rate so far and no remaining time, and says that no worker runs', async () => {
   place = await openPlace({ target: { rateLimit: { requestsPerSecond: 15, burst: 10 } } });
   const { commands, idp } = place;
   const load = async () => (await commands.run('status', '--json')).json[0].load;

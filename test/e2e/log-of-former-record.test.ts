@@ -26,7 +26,7 @@ const named = () =>
   `other records with this name, such as a deleted one (User:${former}): scim-bridge log --resource User:${former} shows those of User:${former}`;
 
 test.each([[ANN], [ANN.toUpperCase()]])(
-  'a person was deleted and pushed again → log --resource %s names the ref of the former record, and the log of that ref has its entries',
+  'a person is deleted and pushed again → log --resource %s names the ref of the former record, under which its entries are found',
   async (name) => {
     expect(await told('log', '--resource', name)).toContain(named());
     const { errors, lines } = await place.commands.run('log', '--resource', name, '--json');

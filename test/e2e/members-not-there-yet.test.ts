@@ -12,7 +12,7 @@ test.each([
   ['externalId', 'src-4711', { externalId: 'src-4711' }],
   ['userName, in another letter case,', 'LATE@acme.example', {}],
 ])(
-  'a member value that no user has yet is kept, and becomes a member when the user with this %s is created',
+  'a member value without a user is kept, and becomes a member when a user with this %s is created',
   async (_how, value, extra) => {
     const { idp, platform } = bridge;
     const userName = value.includes('@') ? value.toLowerCase() : 'later@acme.example';
@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test('removing a member value before its user arrives leaves no pending reference', async () => {
+test('a member value without a user is removed again → no reference waits for this user', async () => {
   const { idp, platform } = bridge;
   const group = await idp.createGroup('never mind', ['src-never']);
   await idp.patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: 'src-never' }] });

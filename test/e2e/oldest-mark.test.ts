@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('the redis-cli command of docs/people.md prints the ref of the oldest waiting change, by which the log finds its entries', async () => {
+test('the redis-cli command in docs/people.md prints the ref of the oldest waiting change, and log finds its entries by this ref', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const first = await place.idp.createUser('ann@acme.example');
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -32,7 +32,7 @@ const approve = async (): Promise<void> => {
   await place.idle();
 };
 
-test('two pushes and two reconciles while the guard holds a deactivation → the deactivation is still held, and status has exit code 2', async () => {
+test('the guard holds a deactivation during two pushes and two reconciles → it is still held, and status exits 2', async () => {
   await change('displayName', 'Ada One');
   await change('displayName', 'Ada Two');
   expect(await heldIds()).toHaveLength(1);
@@ -41,7 +41,7 @@ test('two pushes and two reconciles while the guard holds a deactivation → the
   expect((await place.commands.run('status')).code).toBe(2);
 }, 60_000);
 
-test('the person is pushed while the deactivation is held, and then the deactivation is approved → the account is closed', async () => {
+test('a person with a held deactivation is pushed, and then the deactivation is approved → the account is closed', async () => {
   await change('displayName', 'Ada One');
   await approve();
   expect((await place.platform.user(ADA))?.active).toBe(false);

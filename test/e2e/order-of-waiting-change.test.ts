@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-test("a waiting deactivation that an operator's sync writes is logged with the request of the push", async () => {
+test("an operator's sync writes a waiting deactivation → the deactivation is logged with the request id of its push", async () => {
   const id = await place.idp.createUser(HAL);
   await place.idle();
   await place.stopApps();

@@ -11,7 +11,7 @@ afterAll(() => place.stop());
 
 const { outcome, told } = commandsAt(() => place);
 
-test('a reconcile failed and the platform answers again → status quotes the failure without the advice to repeat the command', async () => {
+test('a reconcile failed and the platform works again → status quotes the failure without the advice to repeat the command', async () => {
   await place.platform.control('PATCH', '/faults', { htmlAnswer: true });
   await place.idp.createUser('ann@acme.example');
   await eventually('calls have failed for a while', async () =>

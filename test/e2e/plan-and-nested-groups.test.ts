@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('the output of plan --full does not advise --full for people without an account', async () => {
+test('people have no account at the platform → plan --full does not advise a repetition with --full', async () => {
   await place.idp.createUser('ann@acme.example');
   await place.idp.createUser('kept@acme.example');
   await place.idle();
@@ -21,7 +21,7 @@ test('the output of plan --full does not advise --full for people without an acc
   expect(text).not.toContain('--full reads all of them');
 });
 
-test('explain of a group with a group as member says that groups in groups are not written', async () => {
+test('explain of a group that contains a group says that nested groups are not written', async () => {
   const inner = await place.idp.createGroup('region-us', []);
   await place.idp.createGroup('nested', [inner]);
   await place.idle();

@@ -23,14 +23,14 @@ const mapTo = (attributes: object): Promise<void> =>
     main.attributes = attributes;
   });
 
-test('after a change of mapping that keeps the faulty rule, plan lists the conflict of the person once', async () => {
+test('the mapping changes but keeps a faulty rule → plan lists the conflict of the person once', async () => {
   await mapTo({ level: { type: 'number', from: 'title' }, rank: { type: 'string', from: 'title' } });
   const plan = await told('plan');
   expect(plan).toContain(`${CONFLICT}: scim-bridge explain NAME tells what to do User ${BOB}: conflict`);
   expect(plan.split('level is string and cannot become a number')).toHaveLength(2);
 }, 30_000);
 
-test('after the faulty mapping rule was removed, plan lists the activation that waited for it and no conflict, and reconcile activates the account', async () => {
+test('a faulty mapping rule is removed → plan lists the activation that waited for it and no conflict, and reconcile activates the account', async () => {
   await mapTo({});
   const plan = await told('plan');
   expect(plan).toContain(`1 change. 1 to activate.`);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('plan and sync add a new person in scope to groups, and nobody who is out of scope or leaves the scope', async () => {
+test('plan and sync add a new person in scope to groups, and no person who is or goes out of scope', async () => {
   const { idp } = place;
   const bob = await idp.createUser(BOB);
   const crew = await idp.createGroup('crew', []);

@@ -10,7 +10,7 @@ afterEach(() => place.stop());
 
 const { told } = commandsAt(() => place);
 
-test('after a first load the lists do not show accounts and groups yet → plan and explain call them "gone, or not shown there yet", and not changed by others', async () => {
+test('lists do not show new accounts and groups yet → plan and explain call these "gone, or not shown there yet", not changed at the platform', async () => {
   place = await openPlace({});
   await place.platform.control('PATCH', '/faults', { staleReadsMs: 30_000 });
   const ids: string[] = [];

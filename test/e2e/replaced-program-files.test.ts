@@ -22,7 +22,7 @@ function copyProgram(): string {
   return folder;
 }
 
-test('the Lua files are gone before a running service has used most of them → pushes are accepted and applied all the same', async () => {
+test('the Lua files of a running service are deleted → pushes are still accepted and applied', async () => {
   const folder = copyProgram();
   const sandbox = await startSandbox();
   const settings = settingsFor(sandbox);

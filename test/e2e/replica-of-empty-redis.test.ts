@@ -28,7 +28,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test('the Redis address leads to a replica of an empty primary → doctor and status call it a replica, and no broken connection', async () => {
+test('the Redis address leads to a replica of an empty primary → doctor and status report a replica, not a broken connection', async () => {
   const doctor = await commands.run('doctor');
   expect(doctor.code).toBe(1);
   expect(doctor.text).toContain('✘ redis: Redis is a replica. Point redis.url at the primary.');

@@ -10,7 +10,7 @@ afterAll(() => place.stop());
 
 const { outcome } = commandsAt(() => place);
 
-test('a new group gets the platform name of another linked group → plan and sync --dry-run exit 0 and name the ref of the linked group, and sync exits 1', async () => {
+test('a new group needs the platform name of a linked group → plan and sync --dry-run exit 0 and name the linked group, and sync exits 1', async () => {
   const ann = await place.idp.createUser('ann@acme.example');
   const east = await place.idp.createGroup('east', [ann]);
   await place.idle();

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('the source deletes a group before the bridge has made it → sync --dry-run and explain of a member name no removal from this group', async () => {
+test('the source deletes a group that was never created at the platform → sync --dry-run and explain of a member announce no removal from it', async () => {
   const brief = await place.idp.createGroup('brief', [ann]);
   await place.idp.send('DELETE', `/Groups/${brief}`);
   const dryRun = await place.commands.run('sync', ANN, '--dry-run');

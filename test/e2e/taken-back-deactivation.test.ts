@@ -25,7 +25,7 @@ const answer = (status?: number) =>
   });
 const isActive = async (name: string) => (await place.platform.user(name))?.active;
 
-test('the platform refused a deactivation with 403 and the source took it back → the guard still counts this deactivation, and does not allow the next one', async () => {
+test('the platform refused a deactivation that the source then took back → the guard still counts it, and holds the next deactivation', async () => {
   await answer(403);
   await setActive(ANN, false);
   await place.idle();

@@ -21,7 +21,7 @@ const atPlatform = async (method: string, path: string, body?: object): Promise<
   return answer.json();
 };
 
-test('verify-access and explain of a person without country names the default value of the platform, and says nothing of it beside a stored value', async () => {
+test("a person has no stored country → verify-access and explain name the platform's default value, which they omit beside a stored value", async () => {
   const note = 'country: the default value of the platform, "US", applies, because no value is stored';
   const uma = await place.idp.createUser(UMA, { addresses: [{ type: 'work', country: 'DE' }] });
   await place.idle();

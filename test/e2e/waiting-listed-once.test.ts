@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('a resource that leaves the queue while the list is read is listed once', async () => {
+test('a resource leaves the queue list while the waiting resources are read → it is listed once', async () => {
   const dirty = await place.key(':dirty:main');
   const inflight = dirty.replace(':dirty:', ':inflight:');
   const [ref = ''] = await place.redis.zrange(dirty, '0', '-1');
