@@ -42,7 +42,7 @@ function loseFor(calls: number, id: string): void {
 
 const settled = () => eventually('settled', async () => (await targetHealth(bridge)).dirty === 0);
 
-test('the platform answers 404 twice for the renamed account of a leaver → the account is closed all the same', async () => {
+test('the platform answers 404 twice for the renamed account of a leaver → the account is still found and closed', async () => {
   const leaver = await bridge.idp.createUser('leaver@acme.example');
   await settled();
   const { scimId = '' } = (await bridge.platform.user('leaver@acme.example')) ?? {};
@@ -57,7 +57,7 @@ test('the platform answers 404 twice for the renamed account of a leaver → the
   expect((await bridge.platform.user('other@acme.example'))?.active).toBe(false);
 }, 60_000);
 
-test('the platform answers 404 twice for the renamed account of a person in scope → the account is updated, and no second one is made', async () => {
+test('the platform answers 404 twice for the renamed account of a person in scope → the account is updated, and no second account is created', async () => {
   const mover = await bridge.idp.createUser('mover@acme.example');
   await settled();
   const { scimId = '' } = (await bridge.platform.user('mover@acme.example')) ?? {};
@@ -75,7 +75,7 @@ test('the platform answers 404 twice for the renamed account of a person in scop
   expect(users.find((user) => user.scimId === scimId)).toMatchObject({ displayName: 'New' });
 }, 60_000);
 
-test('the platform answers 404 twice for a renamed group that the source deleted → the group is deleted all the same', async () => {
+test('the platform answers 404 twice for a renamed group that the source deleted → the group is still deleted at the platform', async () => {
   const member = await bridge.idp.createUser('member@acme.example');
   const group = await bridge.idp.createGroup('auditors', [member]);
   await settled();
@@ -103,7 +103,7 @@ test('the account of a person was deleted at the platform → the next push of t
   expect(made?.scimId).not.toBe(scimId);
 }, 60_000);
 
-test('six of seven members of a new group have deleted accounts → at most three user lists prove this, and the other member does not wait', async () => {
+test('a group of seven is created whose other six members have deleted accounts → the member with an account joins at once, and the user list is read at most three times', async () => {
   const names = Array.from({ length: 7 }, (_, number) => `member${number}@acme.example`);
   const members: string[] = [];
   for (const name of names) members.push(await bridge.idp.createUser(name));
@@ -129,7 +129,7 @@ test('six of seven members of a new group have deleted accounts → at most thre
   expect(lists.length).toBeLessThan(4);
 }, 60_000);
 
-test('eleven of twelve members of a new group have deleted accounts, and user lists answer at once → at most three lists prove this', async () => {
+test('eleven of twelve members of a new group have deleted accounts → all twelve become members after at most three reads of the user list', async () => {
   const names = Array.from({ length: 12 }, (_, number) => `member${number}@acme.example`);
   const members: string[] = [];
   for (const name of names) members.push(await bridge.idp.createUser(name));

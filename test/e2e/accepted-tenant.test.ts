@@ -74,7 +74,7 @@ const changesThere = async () => (await there.writes()).filter(({ method }) => m
 
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
-test('plan of a target that may be another tenant gives the reason, lists what --accept-tenant would change, and counts the changes that the guard would hold', async () => {
+test('plan of a target that may be another tenant names the reason, lists the changes that --accept-tenant would make, and counts those that the guard would hold', async () => {
   const plan = await told('plan');
   expect(plan).toMatch(
     /! main may be another tenant: its address changed, and none of 6 linked accounts is there\./,
@@ -107,7 +107,7 @@ test.each([
   30_000,
 );
 
-test('a release of a target that may be another tenant is refused, and /health tells how the hold ends', async () => {
+test('a release of a target that may be another tenant is refused, and /health advises --accept-tenant', async () => {
   expect((await place.commands.run('release')).code).toBe(1);
   expect((await place.commands.run('status', '--json')).json[0].hold).toMatchObject({ by: 'reconcile' });
   const answer = await fetch(`http://127.0.0.1:${place.port}/health`, {
@@ -125,7 +125,7 @@ test('--accept-tenant is refused without a terminal and without --yes', async ()
   expect(await changesThere()).toEqual([]);
 }, 30_000);
 
-test('after --accept-tenant, the guard holds the clearing of a value that the source lacks at active accounts of the new tenant; an inactive account loses the value before the account is activated', async () => {
+test('after --accept-tenant the guard holds clearings at active accounts of the new tenant, and inactive accounts are cleared before their activation', async () => {
   const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant', '--yes');
   expect(answer.code).toBe(2);
   await place.idle();

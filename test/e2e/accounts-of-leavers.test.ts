@@ -20,7 +20,7 @@ afterEach(() => place.stop());
 
 const { outcome } = commandsAt(() => place);
 
-test('a deleted person is pushed again on hold → plan and sync --dry-run announce the takeover of the closed account, and the release reactivates this account', async () => {
+test('while the target is on hold a deleted person is pushed again → plan and sync --dry-run announce that the closed account is taken over, and after the release it is active', async () => {
   const first = await place.idp.createUser(HAL, { title: '7' });
   await place.idle();
   const former = await place.platform.user(HAL);
@@ -40,7 +40,7 @@ test('a deleted person is pushed again on hold → plan and sync --dry-run annou
   expect(await place.platform.user(HAL)).toMatchObject({ scimId: former?.scimId, active: true });
 });
 
-test('a person is deleted and pushed again on hold, with adopt: never → plan lists the deactivation and then the takeover of the account, which is active after the release', async () => {
+test('while the target is on hold a person is deleted and pushed again, with adopt: never → plan lists deactivation and takeover, and after the release the account is active', async () => {
   await place.change(({ targets }) => (targets.main.adopt = 'never'));
   const first = await place.idp.createUser(HAL, { title: '7' });
   const team = await place.idp.createGroup('team', [first]);
@@ -59,7 +59,7 @@ test('a person is deleted and pushed again on hold, with adopt: never → plan l
   expect((await place.platform.group('team'))?.members).toEqual([HAL]);
 });
 
-test('the new userName of a person belongs to the closed account of a leaver → plan, sync --dry-run and explain name the leaver as the owner', async () => {
+test('a person gets a userName that the closed account of a leaver still has → plan, sync --dry-run and explain name the leaver as the owner', async () => {
   const hal = await place.idp.createUser(HAL);
   const gil = await place.idp.createUser(GIL);
   await place.idle();
@@ -76,7 +76,7 @@ test('the new userName of a person belongs to the closed account of a leaver →
   expect((await outcome('plan'))[1]).toContain(taken);
 });
 
-test('after others deleted the closed account of a person who was deleted at the source, explain and sync say that the account is gone and that nothing is to be done', async () => {
+test('somebody deletes the closed account of a deleted person at the platform → explain and sync say that the account is gone and that nothing is to be done', async () => {
   const hal = await place.idp.createUser(HAL);
   await place.idle();
   await place.idp.send('DELETE', `/Users/${hal}`);

@@ -81,7 +81,7 @@ const all = (group: string): string[] => NAMES.map((name) => `${group}-${name}`)
 const membersOf = async (group: string): Promise<string[] | undefined> =>
   (await place.platform.group(group))?.members.toSorted();
 
-test('of an adopted group only the missing member is written, and plan and log name only this member as added', async () => {
+test('the source pushes an adopted group that lacks one member → only this member is written, and plan and log name only this member as added', async () => {
   const members = await people('crew');
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');
@@ -93,7 +93,7 @@ test('of an adopted group only the missing member is written, and plan and log n
   await expect(membersOf('crew')).resolves.toEqual(all('crew'));
 }, 30_000);
 
-test('the log names only the missing member of an adopted group as added, although the accounts of its members are adopted later than the group', async () => {
+test("the members' accounts are adopted later than their adopted group → the log names only the missing member as added", async () => {
   const slow = { method: 'GET', path: '/Users$', latencyMs: 300 };
   await place.platform.control('PATCH', '/faults', { rules: [slow] });
   const members = await people('staff');
@@ -104,7 +104,7 @@ test('the log names only the missing member of an adopted group as added, althou
   await expect(membersOf('staff')).resolves.toEqual(all('staff'));
 }, 30_000);
 
-test('a member of an adopted group that the source removed and added again is written, although a stale read still shows the membership', async () => {
+test('the source removes and re-adds a member of an adopted group while reads still show the membership → the addition is written', async () => {
   const unmade = { method: 'POST', path: '/Users$', latencyMs: 9000 };
   await place.platform.control('PATCH', '/faults', { rules: [unmade] });
   const members = await people('late');

@@ -28,7 +28,7 @@ const advice = async (): Promise<Map<string, string>> => {
   return new Map(json.map(({ name, advice: words }: any) => [name, words]));
 };
 
-test('`scim-bridge exceptions` advises `approvals show` for a held change and `approvals withdraw` for a rejected one, and this withdraw affects that person only', async () => {
+test('`scim-bridge exceptions` advises `approvals show` for a held change, and for a rejected one an `approvals withdraw` that affects this person only', async () => {
   const shown = commandIn((await advice()).get(EVE) ?? '', 'approvals show');
   expect((await place.commands.run(...shown)).text).toContain(EVE);
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -48,7 +48,7 @@ test('`scim-bridge exceptions` advises `approvals show` for a held change and `a
   );
 });
 
-test('`scim-bridge exceptions` advises a `release` for a target on hold and a `dead-letters retry` for a dead letter, and both work as printed', async () => {
+test('`scim-bridge exceptions` advises a `release` for a target on hold and a `dead-letters retry` for a dead letter, and both printed commands succeed', async () => {
   await place.commands.run('hold');
   const hold = (await advice()).get('main') ?? '';
   expect((await place.commands.run(...commandIn(hold, 'release --target main'))).text).toContain('released');

@@ -80,7 +80,7 @@ const inbound = createScenario<Inbound>(
 
 describe('alerts about the platform', () => {
   const test = atThePlatform;
-  test('while the platform answers 5xx, the metrics of ScimBridgeBreakerOpen, ScimBridgePlatformErrors and ScimBridgeOldestChange rise, and its end resets the first and last', async (bridge) => {
+  test('while the platform answers 5xx, the metrics behind ScimBridgeBreakerOpen, ScimBridgePlatformErrors and ScimBridgeOldestChange rise', async (bridge) => {
     // The process learns the owner of the key with the first account; until then all new users wait for one read.
     await bridge.idp.createUser('early@acme.example');
     await until(bridge, 'applied', (now) => now.value('bridge_outbox_dirty', MAIN) === 0);
@@ -124,7 +124,7 @@ describe('alerts about the platform', () => {
   }, 60_000);
 
   withRevokedKey(
-    'a revoked platform key → the metric of ScimBridgePlatformRefusesKey counts answers 401, a change waits, and there is no dead letter',
+    'the platform key is revoked → the metric behind ScimBridgePlatformRefusesKey counts answers 401, a change waits, and there is no dead letter',
     async (bridge) => {
       await faults(bridge, { status5xx: { share: 1, status: 401 } });
       const before = (await scrape(bridge.app.port)).sum('bridge_platform_requests_total', { status: '401' });
@@ -144,7 +144,7 @@ describe('alerts about the platform', () => {
     60_000,
   );
 
-  test('a group that the platform refuses for good → bridge_dead_letters, the metric of ScimBridgeDeadLetters, is 1', async (bridge) => {
+  test('the platform refuses a group for good → bridge_dead_letters, the metric behind ScimBridgeDeadLetters, is 1', async (bridge) => {
     await bridge.idp.createGroup('system:all', [await bridge.idp.createUser('free@acme.example')]);
     const now = await until(
       bridge,
@@ -155,7 +155,7 @@ describe('alerts about the platform', () => {
     expect(now.sum('bridge_sync_operations_total', refused)).toBeGreaterThan(0);
   });
 
-  test('more users leave than the guard allows → bridge_guard_held, the metric of ScimBridgeGuardHeld, counts at least two held deactivations', async (bridge) => {
+  test('more users leave than the guard allows → bridge_guard_held, the metric behind ScimBridgeGuardHeld, counts at least two held deactivations', async (bridge) => {
     const { idp } = bridge;
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await idp.createUser(`leaver${n}@acme.example`));
@@ -169,7 +169,7 @@ describe('alerts about the platform', () => {
     expect(now.value('bridge_guard_held', { ...MAIN, kind: 'delete' })).toBe(0);
   }, 30_000);
 
-  test("an operator's `hold` → the metric of ScimBridgeHoldForgotten grows with the age of the hold, and is 0 after the release", async (bridge) => {
+  test('an operator orders `hold` → the metric behind ScimBridgeHoldForgotten grows with the age of the hold, and is 0 after the release', async (bridge) => {
     const { states, redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(
       bridge.config,
     );
@@ -191,7 +191,7 @@ describe('alerts about the platform', () => {
     );
   }, 30_000);
 
-  test('others rename an account and two reconciles fail → the metrics of ScimBridgeDriftStays and ScimBridgeReconcileWrites show the drift, and those of ScimBridgeReconcileNever, -Stale and -Fails the runs', async (bridge) => {
+  test('an account is renamed at the platform and two reconciles fail → the metrics show one drifted account, one write and two failed runs', async (bridge) => {
     await untilSynced(bridge);
     const rec = await openReconciling(bridge);
     try {
@@ -234,7 +234,7 @@ describe('alerts about the platform', () => {
     }
   }, 60_000);
 
-  test('a change waits and no worker runs → for ScimBridgeNoWorker bridge_outbox_dirty is 1, and the time of the last fetch has no sample', async () => {
+  test('a change waits and no worker runs → bridge_outbox_dirty is 1 and bridge_worker_last_fetch_timestamp_seconds has no sample (ScimBridgeNoWorker)', async () => {
     const lonely = await buildBridge({
       role: 'api',
       configure: (config) => void (config.reconcile.schedule = null),
@@ -251,7 +251,7 @@ describe('alerts about the platform', () => {
 
 describe('alerts about identity providers and Redis', () => {
   const test = inbound;
-  test('a token with three days left → the expiry metric of ScimBridgeTokenExpires and ScimBridgeTokenExpiresSoon shows three days', async ({
+  test('a token has three days left → the expiry metric behind ScimBridgeTokenExpires and ScimBridgeTokenExpiresSoon shows three days', async ({
     bridge,
   }) => {
     const now = await scrape(bridge.app.port);
@@ -260,7 +260,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(left / 86_400).toBeLessThanOrEqual(3);
   });
 
-  test('without requests the counter of a connection that ScimBridgeNoPushes reads does not increase', async ({
+  test('an identity provider sends no requests → the request counter of its connection, which ScimBridgeNoPushes reads, does not increase', async ({
     bridge,
   }) => {
     await bridge.idp.send('GET', '/Users');
@@ -270,7 +270,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(count(await scrape(bridge.app.port))).toBe(before);
   });
 
-  test('25 requests with an invalid token → the metrics of ScimBridgeUnauthorized and ScimBridgeQuarantineRisk show 25 answers 401 and a risk above 0.4', async ({
+  test('25 requests have an invalid token → the metrics behind ScimBridgeUnauthorized and ScimBridgeQuarantineRisk show 25 answers 401 and a risk above 0.4', async ({
     bridge,
   }) => {
     const stranger = createIdp(bridge.idp.baseUrl, `${TOKEN}-of-yesterday`);
@@ -280,7 +280,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(now.value('bridge_quarantine_risk', { connection: 'default' })).toBeGreaterThan(0.4);
   });
 
-  test('the Redis address leads to a replica → bridge_redis_role, the metric of ScimBridgeRedisNotPrimary, has the role slave and not master', async ({
+  test('the Redis address leads to a replica → bridge_redis_role, the metric behind ScimBridgeRedisNotPrimary, has the role slave and not master', async ({
     bridge,
   }) => {
     const { states, redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(
@@ -304,7 +304,7 @@ describe('alerts about identity providers and Redis', () => {
     );
   }, 30_000);
 
-  test('maxmemory is nearly reached → the metrics of ScimBridgeRedisMemory show more than 85 % used; without maxmemory the limit has no sample', async ({
+  test('Redis nearly reaches maxmemory → the metrics behind ScimBridgeRedisMemory show more than 85 % used; without maxmemory the limit has no sample', async ({
     bridge,
   }) => {
     const { redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(bridge.config);
@@ -325,7 +325,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(now.value('bridge_redis_memory_used_bytes') / limit).toBeGreaterThan(0.85);
   }, 30_000);
 
-  test('Redis pauses for 1.5 s → the latency metrics of ScimBridgeSlowAnswers and ScimBridgeRedisSlow show the delay', async ({
+  test('Redis pauses for 1.5 s → the latency metrics behind ScimBridgeSlowAnswers and ScimBridgeRedisSlow show the delay', async ({
     bridge,
   }) => {
     const before = await scrape(bridge.app.port);
@@ -344,7 +344,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
   }, 30_000);
 
-  test('Redis is killed → the metrics of ScimBridgeRedisDown and ScimBridgeInboundErrors show it, metrics that are read from Redis have no samples, and /health shows process and store only', async (context) => {
+  test('Redis is killed → the metrics behind ScimBridgeRedisDown and ScimBridgeInboundErrors rise, metrics read from Redis have no samples, and /health shows only process and store', async (context) => {
     const { bridge, redis, place } = context;
     redis.process?.kill('SIGKILL');
     const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);
@@ -359,7 +359,7 @@ describe('alerts about identity providers and Redis', () => {
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
 
-  test('the last process has ended → the address of the metrics refuses connections, which ScimBridgeAbsent reports', async ({
+  test('the last process has ended → its metrics address refuses connections, which ScimBridgeAbsent reports', async ({
     bridge,
   }) => {
     expect((await scrape(bridge.app.port)).find('bridge_redis_up')).toHaveLength(1);

@@ -47,7 +47,7 @@ const noted = (wanted: number) =>
     20_000,
   );
 
-test('redirects to a sign-in page answer every call → status, explain, plan and doctor say so, doctor names the configured and the redirected address, and no command advises on SCIM or the key', async () => {
+test('every call is redirected to a sign-in page → status, explain, plan and doctor report the redirect, and doctor names the configured and the redirected address', async () => {
   await noted(302);
   const [status, explain, plan, doctor, verify] = [
     await run('status'),
@@ -73,7 +73,7 @@ test('redirects to a sign-in page answer every call → status, explain, plan an
     expect(text).not.toMatch(/SCIM on|administrator|does not have this endpoint|secret/);
 }, 60_000);
 
-test('a firewall answers every call with 403 and a page → status advises doctor, and doctor names the address and the text of the page, and gives no advice about SCIM', async () => {
+test('a firewall answers every call with 403 and a page → status advises doctor, and doctor names the address and the text of the page without advice about SCIM', async () => {
   status = 403;
   await noted(403);
   expect((await run('status')).text).toContain(
@@ -86,7 +86,7 @@ test('a firewall answers every call with 403 and a page → status advises docto
   expect(doctor.text).not.toContain('SCIM on');
 }, 60_000);
 
-test('a web page with status 200 answers every call → verify-access does not claim that the tenant lacks the endpoint', async () => {
+test('a proxy answers every call with a web page and status 200 → verify-access does not claim that the tenant lacks the endpoint', async () => {
   status = 200;
   await noted(200);
   expect((await run('doctor')).text).toContain(`answers every address below ${url} with a web page`);

@@ -66,7 +66,7 @@ test('apply of a plan that was applied before reports all changes as done and wr
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('a second apply of a plan that creates an account and its membership again reports both changes as done', async () => {
+test('a plan that creates an account and its membership is applied twice → the second apply reports both changes as done', async () => {
   await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await byHand(place, 'DELETE', await accountOf(ANN));
@@ -98,7 +98,7 @@ test('apply reports the change of a plan as done if somebody made it by hand at 
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('somebody makes one of two planned changes by hand → apply writes only the other change, and says that nothing is left to do of 1 change', async () => {
+test('somebody makes one of two planned changes by hand → apply writes only the other change, and reports the first as done', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);
@@ -201,7 +201,7 @@ test('apply names the removal of its plan that the guard holds', async () => {
   expect(code).toBe(2);
 }, 30_000);
 
-test('apply makes a change that was pushed before the plan → a second apply lists no change, and says that nothing is left to do', async () => {
+test('apply writes a pushed change that still waited → a second apply of this plan lists no change, and says that nothing is left to do', async () => {
   await place.stopApps();
   await place.start('api');
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'displayName', value: 'Pushed' });
@@ -217,7 +217,7 @@ test('apply makes a change that was pushed before the plan → a second apply li
   expect(again.text).not.toContain('1 to update');
 }, 60_000);
 
-test('somebody undoes a change that was pushed before the plan and that apply made → a second apply asks for a new plan and does not say that nothing is left to do', async () => {
+test('somebody undoes at the platform a change that apply made → a second apply of this plan exits 1 and asks for a new plan', async () => {
   await place.stopApps();
   await place.start('api');
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'displayName', value: 'Pushed' });

@@ -51,7 +51,7 @@ async function save(): Promise<string[]> {
   return (saved?.entries ?? []).filter(isChange).map(({ action }) => action);
 }
 
-test('the guard holds the planned removal of an unmanaged member → a second apply exits 3 and does not report the removal as done, and the member stays', async () => {
+test('the guard holds the planned removal of an unmanaged member → a second apply exits 3, does not report the removal as done, and the member stays', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -78,7 +78,7 @@ test('a person whose deactivation is held is added to a group by hand → apply 
   expect(await membersOfCrew()).toBe(2);
 }, 30_000);
 
-test('the guard holds the deactivation of a person out of scope, under deprovision: delete → plan lists nothing to write, and after a reconcile the account is active', async () => {
+test('a person leaves the scope under deprovision: delete, and the guard holds the deactivation → plan lists nothing to write, and reconcile leaves the account active', async () => {
   await place.change(({ targets: { main } }) => {
     main.users = { ...(main.users as object), deprovision: 'delete', scope: `userName ne "${ANN}"` };
   });
@@ -92,7 +92,7 @@ test('the guard holds the deactivation of a person out of scope, under deprovisi
   expect((await place.platform.user(ANN))?.active).toBe(true);
 }, 90_000);
 
-test('the guard holds or an operator rejects the removal of a member whom nobody pushed → sync --dry-run lists the removal as not written, with the userName', async () => {
+test('the removal of a member who was added by hand is held or rejected → sync --dry-run lists the removal as not written, with the userName', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -121,7 +121,7 @@ test('the guard holds or an operator rejects the removal of a member whom nobody
   expect(await dryRun()).toEqual([0, expect.stringContaining('equal already')]);
 }, 60_000);
 
-test('a pushed person and an unmanaged account were added to a group by hand → approvals show calls neither of them a member at the source, and --cause selects the removal of each', async () => {
+test('a managed and an unmanaged account are added to a group by hand → approvals show says that neither is a member at the source, and --cause selects each removal', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -143,7 +143,7 @@ test('a pushed person and an unmanaged account were added to a group by hand →
   expect(await shown('--cause', 'notAtSource')).toEqual([ofStranger]);
 }, 30_000);
 
-test('the guard will hold the removal of an unmanaged member → explain of the group says in full that a person has to approve the removal', async () => {
+test('a group has an unmanaged member whose removal needs approval → explain of the group says so in one untruncated sentence', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -157,7 +157,7 @@ test('the guard will hold the removal of an unmanaged member → explain of the 
   expect(text).not.toContain('…');
 }, 30_000);
 
-test('with groups.members: authoritative a membership added by hand is a difference in verify-access, with the reason that explain gives, and with owned it is no difference', async () => {
+test('a membership added by hand is a difference in verify-access under groups.members: authoritative, and none under owned', async () => {
   const access = async (): Promise<[number, string]> => {
     const { code, text } = await place.commands.run('verify-access', ANN);
     return [code, text.replaceAll(/\s+/g, ' ')];

@@ -29,7 +29,7 @@ async function remove(index: number): Promise<void> {
   await place.idle();
 }
 
-test('after the second of two required approvals the guard counts from 0: `approvals show` of later removals says 0 counted', async () => {
+test('two required approvals are given → the guard counts from 0 again, and `approvals show` of later removals says 0 counted', async () => {
   await remove(0);
   await remove(1);
   expect(await outputOf('approvals', 'show', await openId())).toMatch(
@@ -48,7 +48,7 @@ test('after the second of two required approvals the guard counts from 0: `appro
   expect(shown).not.toContain('written');
 }, 60_000);
 
-test('`approvals show` gives for each held removal of a member the time since when the group has waited for decisions, also for a removal that came later', async () => {
+test('`approvals show` dates every held removal from a group by the time since when the group has waited, also a removal that was held later', async () => {
   const { json } = await place.commands.run('approvals', 'show', await openId(), '--json');
   const [{ since }] = json.items;
   await sleep(50);
@@ -74,7 +74,7 @@ async function approve(by: string, ...names: string[]) {
   return (await place.commands.run('approvals', ...order)).json;
 }
 
-test('the first approval of two of three removals → `approvals approve --json` has the id for the second person, and the expiry of the whole approval as its end', async () => {
+test('a first approval covers two of three held removals → `approvals approve --json` has the id for the second approver and the expiry of the approval', async () => {
   const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
   const { id, outcome, expiresAt } = await approve('mike', ...NAMES.slice(2));
   expect([outcome, expiresAt]).toEqual(['noted', end]);
@@ -82,7 +82,7 @@ test('the first approval of two of three removals → `approvals approve --json`
     expect(await outputOf('approvals', ...words)).toContain(`; a second person approves ${id} before ${end}`);
 }, 60_000);
 
-test('a first approval covers two removals, and two other persons approve one of them → `approvals show` of the first approval counts the removal that is still held', async () => {
+test('a first approval covers two removals, one of which two other operators approve → `approvals show` of the first approval counts one removal', async () => {
   const dan = NAMES[3] ?? '';
   const part = (await place.commands.run('approvals', 'list', '--json')).json[0].firstApprovals[0].id;
   expect(await outputOf('approvals', 'show', part)).toContain('\n  2 to take out of groups\n');
@@ -99,7 +99,7 @@ test('a first approval covers two removals, and two other persons approve one of
   });
 }, 60_000);
 
-test('a group is deleted after removals of its members are held → approvals show gives the time since when the group waits, not since when the deletion is held', async () => {
+test('a group with held member removals is deleted → `approvals show` gives the time since when the group has waited, not the time of the deletion', async () => {
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.idle();
   const shown = await outputOf('approvals', 'show', await openId());
@@ -107,7 +107,7 @@ test('a group is deleted after removals of its members are held → approvals sh
   expect(shown).not.toContain('(since ');
 }, 60_000);
 
-test('an approval expires after its first approval → its changes are held under a new id, and a second approval of the former id is refused as perhaps expired', async () => {
+test('an approval expires after its first of two decisions → its changes are held under a new id, and the second decision with the former id is refused', async () => {
   const id = await openId();
   const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
   expect(await outputOf('approvals', 'approve', id, '--yes', '--by', 'mike')).toContain(

@@ -22,7 +22,7 @@ const outputOf = async (...words: string[]): Promise<string> => (await place.com
 const openId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('approvals reject prints how many changes remain held, and approvals withdraw prints that the guard judges the change again', async () => {
+test('`approvals reject` prints how many changes remain held, and `approvals withdraw` prints that the guard judges the change again', async () => {
   const id = await openId();
   expect(await outputOf('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
   await place.idle();
@@ -34,7 +34,7 @@ test('approvals reject prints how many changes remain held, and approvals withdr
   await place.idle();
 });
 
-test('status says only once that an expired approval cannot be decided any more', async () => {
+test('status says only once that an expired approval can no longer be decided', async () => {
   const id = await openId();
   const key = await place.key(':guardApproval:main');
   const expires = (await place.redis.hget(key, 'expires')) ?? '';
@@ -59,7 +59,7 @@ test('plan shows a new membership as `Person <userName> in <group>`, not as `Gro
   expect(plan).not.toContain(`Group ${EVE}`);
 });
 
-test('an approval expires on hold → approvals, status, explain and exceptions say that the guard judges its changes anew after the hold, and after the release the changes are held under a new id', async () => {
+test('an approval expires while the target is on hold → after the release its changes are held under a new id, as approvals, status, explain and exceptions announced', async () => {
   const id = await openId();
   const key = await place.key(':guardApproval:main');
   await outputOf('hold');

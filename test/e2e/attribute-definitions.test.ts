@@ -40,7 +40,7 @@ async function deleteDefinition(wanted: string): Promise<void> {
   await asAdmin('DELETE', `/api/v1/user-attributes/${id}`);
 }
 
-test('an attribute definition was deleted at the platform → explain, sync --dry-run, plan and doctor say so, and plan lists its creation', async () => {
+test('an attribute definition is deleted at the platform → explain, sync --dry-run, plan and doctor report it, and plan lists its creation', async () => {
   await deleteDefinition('team');
   const explained = (await runCommand('explain', ANN, '--all')).text;
   expect(explained).toMatch(
@@ -62,7 +62,7 @@ test('an attribute definition was deleted at the platform → explain, sync --dr
   expect(doctor.text).not.toContain('first use');
 });
 
-test('an attribute definition was deleted and a write created it again → plan and status name the deletion as the cause of lost values, and reconcile restores them', async () => {
+test('an attribute definition is deleted and a write creates it again → plan and status name the deletion as the cause of lost values, and reconcile writes these', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'support' });
   await place.idle();
   const { text } = await runCommand('plan');
@@ -76,7 +76,7 @@ test('an attribute definition was deleted and a write created it again → plan 
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
 });
 
-test('sync of a person whose attribute has another type at the platform asks for an operator, and never says equal', async () => {
+test('sync of a person whose attribute has another type at the platform says that a person has to act, and does not report equality', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   const sync = await runCommand('sync', ANN);
@@ -112,7 +112,7 @@ test('an attribute definition of the wrong type is deleted at the platform → `
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
 }, 30_000);
 
-test('status, health and the metrics tell that an attribute of another type needs a person, until a reconcile finds it corrected', async () => {
+test('an attribute has another type at the platform → status, health and the metrics report that a person has to act, until a reconcile finds the type corrected', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   expect((await runCommand('reconcile', '--yes')).code).toBe(1);
@@ -138,7 +138,7 @@ test.each([
   ['number', 'string'],
   ['string', 'number'],
 ])(
-  'a mapping as %s of a value that the platform defines as %s is one conflict for plan, reconcile, status and the metrics, although the values look equal',
+  'an attribute mapped as %s is defined as %s at the platform → plan, reconcile, status and the metrics report one conflict, although the values look equal',
   async (mapped, defined) => {
     const rank = (type: string) => ({ type, from: 'userType' });
     const target = { attributes: { rank: rank(defined) } };
@@ -190,7 +190,7 @@ test.each([
   },
 );
 
-test('an attribute was removed from the settings → explain, plan and doctor say that its values stay at the platform, and how to clear the values', async () => {
+test('an attribute is removed from the settings → explain, plan and doctor say that its values stay at the platform, and how to clear these', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = { team: TEAM };
   });

@@ -35,7 +35,7 @@ async function run(...args: string[]): Promise<{ code: number; text: string }> {
   return { code, text: text.replaceAll(/\s+/g, ' ') };
 }
 
-test('a list is mapped with another type and its definition is unchanged → plan, reconcile, status and doctor report no deletion, and each plan reads the values of 100 people', async () => {
+test('the mapping gives a list another type than its unchanged definition → plan, reconcile, status and doctor report no deletion, and each plan reads the values of 100 people', async () => {
   await map(TEXTS);
   for (let round = 0; round < 2; round++) {
     const plan = await run('plan');
@@ -52,7 +52,7 @@ test('a list is mapped with another type and its definition is unchanged → pla
   }
 }, 90_000);
 
-test('the list is mapped with its former type again → before any run doctor and status report no deletion, and plan says that the platform is as desired', async () => {
+test('the mapping of a list returns to its former type → before any run doctor and status report no deletion, and plan says that the platform is as desired', async () => {
   await map(LEVELS);
   expect((await run('doctor')).text).not.toContain('levels was deleted');
   expect((await run('status')).text).not.toContain('deleted');
@@ -61,7 +61,7 @@ test('the list is mapped with its former type again → before any run doctor an
   expect(plan.text).toContain('The platform is as desired');
 }, 60_000);
 
-test('the definition of a list is made again with another type → each plan reads the values of 100 people; once it has the mapped type, one reconcile writes the values of all', async () => {
+test('the definition of a list is recreated with another type → each plan reads the values of 100 people, and once the type is as mapped, one reconcile writes all values', async () => {
   await remakeDefinition(place, 'levels', 'string_array');
   for (let round = 0; round < 2; round++) {
     expect((await run('doctor')).text).toContain('deleted there with all values, and made again');

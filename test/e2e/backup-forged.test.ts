@@ -86,7 +86,7 @@ const planted = JSON.stringify({
   ],
 });
 
-test('a restore leaves out a token that was added to the backup file with valid checksums, and prints its name', async () => {
+test('a restore leaves out a token that somebody added to the backup file with valid checksums, and prints its name', async () => {
   await open.run('backup', path('planted-of.ndjson'));
   const file = forge(path('planted-of.ndjson'), 'planted.ndjson', () => [planted]);
   const { code, text } = await restore(file);
@@ -139,7 +139,7 @@ test('with backup.key a backup file without a valid HMAC is refused before anyth
   expect(await users()).toBe(before);
 }, 60_000);
 
-test('a restore checks every line before it removes anything, and the refusal names the line', async () => {
+test('a restore checks every line of the file before it removes anything from Redis, and its refusal names the line', async () => {
   await open.run('backup', path('good.ndjson'));
   const before = await users();
   const line = (value: object): string => JSON.stringify({ connection: 'default', ...value });
@@ -173,7 +173,7 @@ test('a restore checks every line before it removes anything, and the refusal na
   expect(await users()).toBe(before);
 }, 60_000);
 
-test('a backup is written to a new file readable by its owner only, never through a link or over another file', async () => {
+test('`backup` writes a new file that only its owner can read, and refuses to follow a link or overwrite a file', async () => {
   const [file, elsewhere, link] = [path('new.ndjson'), path('elsewhere'), path('link.ndjson')];
   expect((await open.run('backup', file)).code).toBe(0);
   expect(statSync(file).mode & 0o777).toBe(0o600);

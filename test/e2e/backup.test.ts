@@ -86,7 +86,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-test('a restore puts all data back with the target on hold, and the release applies the data without unneeded writes', async () => {
+test('a restore puts all data back with the target on hold, and the release then causes no unneeded write', async () => {
   const tenantKey = `${prefix}:{default}:tenant:main`;
   const before = await contents();
   const made = await commands.run('backup', file, '--json');
@@ -198,7 +198,7 @@ test('a backup taken during pushes is consistent: after its restore, names, orde
   await untilSynced();
 }, 120_000);
 
-test('a change that a worker was syncing during the backup is synced after the restore', async () => {
+test('a change that a worker is syncing during the backup is synced after the restore', async () => {
   await commands.run('hold');
   const passing = await bridge.idp.createUser('passing@acme.example');
   await bridge.idp.send('DELETE', `/Users/${passing}`);
@@ -210,7 +210,7 @@ test('a change that a worker was syncing during the backup is synced after the r
   await untilSynced();
 }, 60_000);
 
-test('a person who was forgotten since the backup stays deleted after the restore, and can be forgotten again', async () => {
+test('a person who was forgotten after the backup stays deleted after its restore, and can be forgotten again', async () => {
   const name = 'forgotten@acme.example';
   const id = await bridge.idp.createUser(name);
   await untilSynced();
@@ -232,7 +232,7 @@ test('a person who was forgotten since the backup stays deleted after the restor
   expect(await commands.run('forget', `User:${id}`, '--yes')).toMatchObject({ code: 0 });
 }, 60_000);
 
-test('links import links an exported user again, and refuses a line with the account of another user, an unknown account, user or target, or without JSON', async () => {
+test('links import restores an exported link, and refuses a line with a foreign account, an unknown account, user or target, or invalid JSON', async () => {
   const out = join(commands.folder, 'links.ndjson');
   expect((await commands.run('links', 'export', out)).code).toBe(0);
   const rows = readFileSync(out, 'utf8')

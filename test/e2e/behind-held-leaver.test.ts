@@ -43,7 +43,7 @@ async function deactivateByHand(name: string): Promise<void> {
   expect(answer.ok).toBe(true);
 }
 
-test('while the guard holds the deactivation of a leaver whose name a new hire needs, each reconcile exits 2 and still reactivates another account closed by hand', async () => {
+test('the deactivation of a leaver whose userName a new hire needs is held → each reconcile exits 2 and still reactivates another account that was closed by hand', async () => {
   const first = await reconcile();
   expect(first).toMatchObject({ code: 2, text: expect.stringContaining('the guard holds 1 change') });
   await deactivateByHand(BOB);
@@ -52,14 +52,14 @@ test('while the guard holds the deactivation of a leaver whose name a new hire n
   expect(await place.platform.user(ANN)).toMatchObject({ active: true, externalId: `ext-${ANN}` });
 }, 90_000);
 
-test('while the guard holds the deactivation of a leaver whose name a new hire needs, plan lists the hire as waiting, counts no change and exits 0', async () => {
+test('the deactivation of a leaver whose userName a new hire needs is held → plan lists the hire as waiting, counts no creation and exits 0', async () => {
   const { code, text } = await place.commands.run('plan');
   expect(text).toContain('waits for a held change of the user or group that has the name or account now');
   expect(text).not.toContain('1 to create');
   expect(code).toBe(0);
 });
 
-test("after the rejection of a leaver's deactivation a new hire with this userName waits; after withdraw, approval and retry the hire gets the account", async () => {
+test('the deactivation of a leaver is rejected → a new hire with this userName waits, and gets the account after withdraw, approval and retry', async () => {
   const held = async () => (await place.commands.run('approvals', 'list', '--json')).json as { id: string }[];
   // The membership in the group stays with the account, so it needs no decision of its own.
   for (const { id } of await held()) await place.commands.run('approvals', 'reject', id, '--yes');
@@ -80,7 +80,7 @@ test("after the rejection of a leaver's deactivation a new hire with this userNa
   });
 }, 90_000);
 
-test('once the held deactivation of a leaver is approved, the new hire takes over the account of the leaver at once, and explain names no held change', async () => {
+test('the held deactivation of a leaver is approved → a new hire with this userName takes the account over, and explain names no held change', async () => {
   const { text } = await place.commands.run('approvals', 'list');
   const id = /default\.main\.[\d-]+/.exec(text)?.[0] ?? '';
   await place.commands.run('approvals', 'approve', id, '--yes');

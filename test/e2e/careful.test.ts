@@ -52,7 +52,10 @@ test('BRIDGE-04 lists and booleans are written by value calls only, never in a S
   for (const body of scim) expect(body).not.toMatch(/contractor|regions|north/);
 }, 40_000);
 
-test('BRIDGE-07 a truncated user list removes nobody', async ({ bridge, rec }) => {
+test('BRIDGE-07 a reconcile that reads a truncated user list deletes no account and changes none', async ({
+  bridge,
+  rec,
+}) => {
   for (let place = 0; place < 45; place += 1) await bridge.idp.createUser(`p${place}@acme.example`);
   await rec.untilSynced();
   const people = async () =>
@@ -77,7 +80,7 @@ test('BRIDGE-07 a truncated user list removes nobody', async ({ bridge, rec }) =
   expect(await people()).toEqual(before);
 }, 90_000);
 
-test('BRIDGE-10 the removal of a user from a group with roles logs a warning, because the role remains', async ({
+test('BRIDGE-10 a user is removed from a group with roles → the log warns that the roles remain', async ({
   bridge,
 }) => {
   const id = await bridge.idp.createUser('builder@acme.example');
@@ -98,7 +101,10 @@ test('BRIDGE-10 the removal of a user from a group with roles logs a warning, be
   expect(JSON.parse(told)).toMatchObject({ ref: `Group:${group}` });
 }, 40_000);
 
-test('BRIDGE-12 an account whose externalId has changed is not deleted', async ({ bridge, rec }) => {
+test('BRIDGE-12 an account whose externalId was changed at the platform is not deleted with its person, who becomes a dead letter', async ({
+  bridge,
+  rec,
+}) => {
   const id = await bridge.idp.createUser('other@acme.example');
   await active(bridge, 'other@acme.example');
   const account = await bridge.platform.user('other@acme.example');
@@ -119,7 +125,7 @@ test('BRIDGE-12 an account whose externalId has changed is not deleted', async (
   expect(await bridge.platform.user('other@acme.example')).toMatchObject({ externalId: 'somebody-else' });
 }, 40_000);
 
-test("BRIDGE-03 when the platform's user list cannot be read, a user with a value that needs the account id stays inactive with a condition", async ({
+test("BRIDGE-03 the platform's user list cannot be read → a new user whose values need the account id stays inactive, with the condition AttributesNotWritten", async ({
   bridge,
 }) => {
   const hidden = { method: 'GET', path: '^/api/v1/users$', htmlAnswer: true };

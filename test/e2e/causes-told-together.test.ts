@@ -19,7 +19,7 @@ afterAll(() => place.stop());
 
 const run = (...words: string[]) => place.commands.run(...words);
 
-test('the guard holds the deactivation of a deleted person → verify-access says that the removal from a group is written with the deactivation', async () => {
+test('the guard holds the deactivation of a deleted person → verify-access says that the removal from a group waits for this deactivation', async () => {
   const { text } = await run('verify-access', BOB);
   expect(text).toContain(
     'the guard holds the deactivation; the removal is written with the held deactivation',
@@ -29,7 +29,7 @@ test('the guard holds the deactivation of a deleted person → verify-access say
 
 const refuse = (...rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
 
-test('the platform refuses a group of a person, and a value of the person waits → verify-access does not give the group as the only cause', async () => {
+test('the platform refuses a group of a person and fails a changed value → verify-access names the group and points to explain for the other changes', async () => {
   await refuse({ method: 'PATCH', path: '/Groups/', status5xx: { status: 403 } });
   await place.idp.patch(`/Groups/${north}`, { op: 'add', path: 'members', value: [{ value: ann }] });
   await place.idle();
@@ -48,7 +48,7 @@ test('the platform refuses a group of a person, and a value of the person waits 
   expect(later).toContain('the group north ');
 }, 60_000);
 
-test('the platform refuses a call of sync → standard error names the resource', async () => {
+test('the platform refuses a call of sync → standard error names the resource and the refused call', async () => {
   await refuse({ method: 'PATCH', path: '/Users/', status5xx: { status: 401 } });
   const { errors } = await run('sync', ANN);
   expect(errors).toContain(

@@ -47,7 +47,7 @@ const membersOf = async (group: string): Promise<string[]> =>
 const explained = async (name: string): Promise<string> =>
   (await place.commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');
 
-test('explain and plan report a membership that others removed, and sync of the person writes it again', async () => {
+test('somebody removes a member at the platform → explain and plan report it, and sync of the person adds the member again', async () => {
   await changeMembers('north', 'remove');
   expect(await explained(BEN)).toContain(
     'At the platform, north: member at the source, taken out at the platform.',
@@ -60,7 +60,7 @@ test('explain and plan report a membership that others removed, and sync of the 
   expect(await explained(BEN)).toContain('is at main as desired');
 }, 30_000);
 
-test('on hold, a reconcile marks a membership that others removed → plan gives the platform as its cause, and the source as the cause of a membership that is pushed meanwhile', async () => {
+test('while the target is on hold, somebody removes a member at the platform → plan names the platform as its cause, and the source as the cause of a pushed membership', async () => {
   const push = (op: 'add' | 'remove', index: number) => {
     const value = ids[index];
     return place.idp.patch(
@@ -96,7 +96,7 @@ test('on hold, a reconcile marks a membership that others removed → plan gives
   await place.idle();
 }, 60_000);
 
-test('others delete a group → explain of a member says that the group is gone, and sync of this member creates it with all members', async () => {
+test('somebody deletes a group at the platform → explain of a member says that the group is gone, and sync of this member creates it with all members', async () => {
   const { groups } = await place.platform.state();
   const id = groups.find(({ displayName }) => displayName === 'north')?.scimId;
   await asAdmin('DELETE', `/api/scim/v2/Groups/${id}`);
@@ -121,7 +121,7 @@ test('others delete a group → explain of a member says that the group is gone,
 const rename = (value: string) =>
   place.idp.patch(`/Users/${ids[2]}`, { op: 'replace', path: 'userName', value });
 
-test('plan shows the rename to a userName that another account has as a conflict, with both names', async () => {
+test('a person is renamed to the userName of another account → plan shows the rename as a conflict, with both userNames', async () => {
   const taken = 'taken@acme.example';
   const other = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: taken, active: true };
   await asAdmin('POST', '/api/scim/v2/Users', { ...other, emails: [{ value: taken, primary: true }] });
@@ -132,7 +132,7 @@ test('plan shows the rename to a userName that another account has as a conflict
   );
 }, 30_000);
 
-test('a rename is refused during a reconcile and the source undoes the rename → status exits 0 and names the dead letter only in the line of the last reconcile', async () => {
+test('the platform refuses a rename that the source then takes back → status exits 0, and mentions the dead letter only in the line of the last reconcile', async () => {
   await place.commands.run('reconcile', '--yes');
   await rename(CHO);
   await place.idle();
@@ -141,7 +141,7 @@ test('a rename is refused during a reconcile and the source undoes the rename �
   expect(code).toBe(0);
 }, 30_000);
 
-test('the new userName of a person belongs to an unmanaged account → on hold, plan and sync --dry-run say so before the platform refuses the rename', async () => {
+test('while the target is on hold, a person gets the userName of an unmanaged account → plan and sync --dry-run report this before the platform refuses the rename', async () => {
   const [, , id = ''] = ids;
   await place.commands.run('hold', '--note', 'maintenance');
   await rename('taken@acme.example');
@@ -156,7 +156,7 @@ test('the new userName of a person belongs to an unmanaged account → on hold, 
   await place.idle();
 }, 30_000);
 
-test('a membership that others added stays, and explain of the person and of the group reports it', async () => {
+test('a member whom somebody added at the platform stays, and explain of the person and of the group reports the addition', async () => {
   await changeMembers('secret', 'add');
   const told = await explained(BEN);
   expect(told).toContain('is at main as desired');
@@ -175,7 +175,7 @@ test('a membership that others added stays, and explain of the person and of the
   );
 }, 30_000);
 
-test('others empty a group of 30 members → explain of one member reads the group once, and no account of the other members', async () => {
+test('somebody empties a group of 30 members at the platform → explain of one member reads the group once, and no account of another member', async () => {
   const joining: string[] = [];
   for (let n = 0; n < 30; n++) joining.push(await place.idp.createUser(`crowd${n}@acme.example`));
   await place.idp.createGroup('crowd', joining);
@@ -197,7 +197,7 @@ test('others empty a group of 30 members → explain of one member reads the gro
   await expect(membersOf('crowd')).resolves.toHaveLength(30);
 }, 60_000);
 
-test('after an attribute definition was deleted, plan lists every value of the attribute, and reconcile writes these values', async () => {
+test('an attribute definition is deleted at the platform → plan lists every lost value of the attribute, and reconcile writes these values', async () => {
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
   const definition = body.items.find(({ name }: { name: string }) => name === 'country');
   await asAdmin('DELETE', `/api/v1/user-attributes/${definition.id}`);

@@ -97,7 +97,7 @@ function killsBySeed(random: () => number): Map<number, (() => Promise<void>)[]>
   return kills;
 }
 
-test('after kill -9 of bridge processes and of Redis, the platform equals the acknowledged state and nothing is pending', async () => {
+test('bridge processes and Redis are killed with -9 at random moments → in the end the platform equals the acknowledged state and no mark is left', async () => {
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const company = createCompany(balancedIdp(), createRandom(SEED));
   const kills = killsBySeed(createRandom(~SEED));

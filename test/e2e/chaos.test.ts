@@ -29,7 +29,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-test('after kill -9 at random moments, delays, 429, 5xx and lost requests and answers of the platform, the platform equals the pushed company', async () => {
+test('the bridge is killed at random moments while the platform delays, fails and loses answers → in the end the platform equals all pushed changes', async () => {
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const idp = createIdp(bridge.baseUrl, CHAOS_TOKEN);
   const random = createRandom(SEED);

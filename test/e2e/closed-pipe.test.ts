@@ -101,7 +101,7 @@ test('check-config, doctor, explain and status keep their exit code when the rea
   expect(errors).not.toContain('    at ');
 });
 
-test('a full disk is reported in one sentence', async () => {
+test('a command that cannot write its output because the disk is full reports this in one sentence', async () => {
   const line = `"${process.execPath}" "${MAIN}" --help > /dev/full`;
   const child = spawn('bash', ['-c', line], { stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';

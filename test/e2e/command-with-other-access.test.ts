@@ -37,7 +37,7 @@ for (const [name, change, words] of [
   ['an address without a platform', { url: 'http://127.0.0.1:9' }, 'does not answer'],
   ['a refused key', { token: 'another-key-that-the-platform-refuses' }, 'refuses the key (401)'],
 ] as const)
-  test(`plan with ${name} in its settings exits 1, and status of the service reports no failure`, async () => {
+  test(`plan with ${name} in its own settings exits 1, and status reports no failure of the running service`, async () => {
     const plan = await planBy(change);
     expect(plan).toMatchObject({
       code: 1,
@@ -50,7 +50,7 @@ for (const [name, change, words] of [
     await eventually('written', isWritten, 2000);
   }, 60_000);
 
-test('the platform refuses the key of the service → plan with another key in its settings reads the platform', async () => {
+test('the platform refuses the key of the running service → plan with another key in its own settings still reads the platform', async () => {
   // The same key as scimToken makes another pair of keys, which the platform accepts too.
   const { main } = place.settings.targets;
   await place.platform.control('PATCH', '/faults', { status5xx: { share: 1, status: 401 } });

@@ -116,12 +116,12 @@ async function endsWith(fault: (typeof FAULTS)[number]): Promise<void> {
   }
 }
 
-test('plan, reconcile and sync exit 1 with the reason when the platform refuses connections, never answers, or always answers 503 or 429', async () => {
+test('the platform refuses connections, never answers, or always answers 503 or 429 → plan, reconcile and sync exit 1 and name the reason', async () => {
   // The commands wait most of the time.
   await Promise.all(FAULTS.map(endsWith));
 }, 180_000);
 
-test('reconcile ends at --deadline while Redis is away', async () => {
+test('reconcile with --deadline 1s exits 1 while Redis cannot be reached', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   try {
     const file = join(folder, 'bridge.json');
@@ -148,7 +148,7 @@ test('reconcile ends at --deadline while Redis is away', async () => {
   }
 }, 60_000);
 
-test('plan and reconcile end at --deadline, and an invalid --deadline is refused', async () => {
+test('plan and reconcile exit 1 at --deadline when the platform never answers, and a --deadline that is no number is refused', async () => {
   const bridge = await buildBridge({ sandbox: {} });
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const front = await startFrontOf(Number(new URL(bridge.sandbox.ready.platformUrl).port));

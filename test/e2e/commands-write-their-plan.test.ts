@@ -74,7 +74,7 @@ async function byHand(sandbox: Sandbox, method: string, path: string, body?: obj
 const groupPath = async (platform: PlatformView, name: string): Promise<string> =>
   `/api/scim/v2/Groups/${(await platform.state()).groups.find((each) => each.displayName === name)?.scimId}`;
 
-test('a user is deleted at the source after a plan without changes → apply closes no account', async () => {
+test('a user is deleted at the source after a plan without changes → apply of this plan closes no account', async () => {
   await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 0 });
   await place.idp.send('DELETE', `/Users/${ids.ann}`);
   await expect(run('apply', file)).resolves.toMatchObject({
@@ -99,7 +99,7 @@ test('a person of a saved plan is deleted at the source → apply exits 3 and ch
   await expect(displayName(place.platform, 'ann')).resolves.not.toBe('Ann New');
 }, 60_000);
 
-test('a person of the plan is deleted at the source while apply waits for the end of another run → apply changes nothing', async () => {
+test('a person of the plan is deleted at the source while apply waits for another run → apply changes nothing', async () => {
   await rename('ann', 'Ann New');
   await expect(run('plan', '--target', 'main', '--out', file)).resolves.toMatchObject({ code: 2 });
   const lock = (await place.key(':marks:main')).replace(/marks:main$/, 'run:main');
@@ -118,7 +118,7 @@ test('a person of the plan is deleted at the source while apply waits for the en
   await expect(isActive(place.platform, 'ann')).resolves.toBe(true);
 }, 60_000);
 
-test('a plan of one target → apply and reconcile --target write at that target only', async () => {
+test('apply and reconcile --target write at one of two targets only', async () => {
   await rename('ann', 'Ann New');
   await expect(run('plan', '--target', 'second', '--out', file)).resolves.toMatchObject({ code: 2 });
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
@@ -131,7 +131,7 @@ test('a plan of one target → apply and reconcile --target write at that target
   await expect(displayName(second, 'bob')).resolves.not.toBe('Bob New');
 }, 60_000);
 
-test('at two targets one member is removed by hand and another member at the source → apply of a new plan writes both changes at both targets', async () => {
+test('a member is removed by hand at one target and another member at the source → apply of a new plan writes both changes at both targets', async () => {
   for (const [sandbox, platform] of [
     [place.sandbox, place.platform],
     [other, second],
@@ -148,7 +148,7 @@ test('at two targets one member is removed by hand and another member at the sou
   await expect(run('plan')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('the guard holds the removal of an unmanaged member, who is then pushed and adopted → the member stays until an operator approves the removal', async () => {
+test('the guard holds the removal of an unmanaged member, who is then pushed and adopted → the account stays a member until an operator approves the removal', async () => {
   await place.change(({ targets }) => {
     const second = (targets as unknown as { second: object }).second;
     Object.assign(second, { guard: { ...LIMITS, removeMembers: { count: 0, percent: 0 } } });
@@ -171,7 +171,7 @@ test('the guard holds the removal of an unmanaged member, who is then pushed and
   await expect(membersOf(second, 'team')).resolves.toEqual(['ann', 'bob', 'cid', 'dan'].map(mail));
 }, 60_000);
 
-test('the account of a person is deleted by hand, and then the person at the source → plan lists no removal from a group, and apply and reconcile exit 0', async () => {
+test('an account is deleted by hand and then its person at the source → plan lists no removal from a group, and apply and reconcile exit 0', async () => {
   for (const [sandbox, platform] of [
     [place.sandbox, place.platform],
     [other, second],
@@ -188,7 +188,7 @@ test('the account of a person is deleted by hand, and then the person at the sou
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('a group that was deleted by hand is renamed and loses a member at the source → plan lists a creation under the new name and no removal, and apply creates the group', async () => {
+test('a group that was deleted by hand is renamed and loses a member at the source → plan lists only its creation, and apply creates it under the new name', async () => {
   await byHand(place.sandbox, 'DELETE', await groupPath(place.platform, 'team'));
   await place.idp.patch(
     `/Groups/${ids.team}`,
@@ -230,7 +230,7 @@ test('a member to be removed is deactivated after the plan → apply exits 3 and
   await expect(membersOf(place.platform, 'team')).resolves.toContain(mail('dan'));
 }, 60_000);
 
-test('a group with other members is adopted under groups.members: authoritative → plan and sync --dry-run list the removals, which only a later sync or reconcile writes', async () => {
+test('a group with unmanaged members is adopted under groups.members: authoritative → plan and sync --dry-run list their removals, which a later sync or reconcile writes', async () => {
   for (const name of ['fay', 'gus'])
     await byHand(other, 'POST', '/api/scim/v2/Users', {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

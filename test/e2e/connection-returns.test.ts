@@ -64,7 +64,7 @@ async function linkTwice() {
   return { ann, hrLinks: keyOf('hr', 'links') };
 }
 
-test('a connection is put back into the settings after another connection took over its account and group → both stay as the other connection wrote them', async () => {
+test('a connection returns to the settings after another connection took over its account and group → both stay as the other connection wrote them', async () => {
   await place.change(takeOut);
   const ann = await hr().createUser(ANN, { externalId: ANN });
   const group = await hr().createGroup('sales', [ann]);
@@ -90,7 +90,7 @@ test('a connection is put back into the settings after another connection took o
   expect(shown).not.toContain('may be active');
 }, 60_000);
 
-test('after a connection left the settings, explain, verify-access and links forget of its person exit 4 and say that the account may be active', async () => {
+test('a connection leaves the settings → explain, verify-access and links forget of one of its users exit 4 and say that the account may be active', async () => {
   await place.change(takeOut);
   for (const command of [
     ['explain', ANN],
@@ -109,7 +109,7 @@ test('after a connection left the settings, explain, verify-access and links for
   expect([code, text]).toEqual([4, expect.stringContaining('was never pushed')]);
 }, 60_000);
 
-test('a backup contains the data of a connection that left the settings, and after a restore into an empty Redis status reports its accounts', async () => {
+test('a backup contains the data of a connection that left the settings → after a restore into an empty Redis, status reports the accounts of this connection', async () => {
   const early = join(place.commands.folder, 'early');
   expect((await place.commands.run('backup', early)).code).toBe(0);
   await place.change(takeOut);
@@ -137,7 +137,7 @@ test('a backup contains the data of a connection that left the settings, and aft
   expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, false]);
 }, 60_000);
 
-test('a person is a dead letter because of the account of another connection → after that connection left the settings, the advised retry takes the account over', async () => {
+test('a person is a dead letter because another connection has the account → once that connection leaves the settings, the advised retry takes the account over', async () => {
   await place.change(putBack);
   const ann = await hr().createUser(ANN, { externalId: ANN });
   await place.idle();
@@ -156,7 +156,7 @@ test('a person is a dead letter because of the account of another connection →
   expect([await deadLetters(), await isActive(ANN)]).toEqual([[], false]);
 }, 60_000);
 
-test('a person is a dead letter because the account has another externalId, while the connection of the account is out of the settings → after that connection is back, no command advises to delete the account, and a retry names its owner', async () => {
+test('a person is a dead letter because the account has another externalId → once the owning connection returns, no command advises to delete the account, and retry reports TakenByConnection', async () => {
   await place.change(takeOut);
   const ann = await hr().createUser(ANN, { externalId: 'hr-ann' });
   await hrIdle();
@@ -179,7 +179,7 @@ test('a person is a dead letter because the account has another externalId, whil
   expect(await deadLetters()).toEqual([`hr User:${ann} TakenByConnection`]);
 }, 60_000);
 
-test('an account that two connections are linked to gets no write of either connection until a person forgets one of the links', async () => {
+test('an account that two connections are linked to is written by neither until an operator forgets one of the links', async () => {
   await place.change(putBack);
   const { ann } = await linkTwice();
   await hr().patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
@@ -199,7 +199,7 @@ test('an account that two connections are linked to gets no write of either conn
   expect(await deadLetters()).toEqual(both.slice(0, 1));
 }, 60_000);
 
-test('an account that two connections are linked to stays active after one connection deletes the person, and is closed when the other deactivates the person too', async () => {
+test('an account that two connections are linked to stays active when one deletes the person, and is closed when the other deactivates the person', async () => {
   await place.change(putBack);
   const { ann } = await linkTwice();
   await hr().send('DELETE', `/Users/${ann}`);
@@ -210,7 +210,7 @@ test('an account that two connections are linked to stays active after one conne
   expect(await isActive(ANN)).toBe(false);
 }, 60_000);
 
-test('a dry run of links import refuses a group that another group of the connection is linked to', async () => {
+test('links import --dry-run refuses a group at the platform that another group of the connection is linked to', async () => {
   const links = `${place.settings.redis.prefix}:{default}:links:main`;
   const { id } = JSON.parse((await place.redis.hget(links, `Group:${ids.sales}`)) ?? '') as { id: string };
   await byHand(place, 'PATCH', `/Groups/${id}`, { op: 'replace', path: 'displayName', value: 'two' });
@@ -230,7 +230,7 @@ test('a dry run of links import refuses a group that another group of the connec
   expect(json.counts).toMatchObject({ taken: 1 });
 }, 60_000);
 
-test('links import that a running sync refuses keeps the link of the connection that left the settings', async () => {
+test('a running sync makes links import answer busy → the link of the connection that left the settings is kept', async () => {
   const { redis, settings, commands } = place;
   const former = `${settings.redis.prefix}:{default}:links:main`;
   const { id } = JSON.parse((await redis.hget(former, `User:${ids[ANN]}`)) ?? '') as { id: string };
@@ -255,7 +255,7 @@ test('links import that a running sync refuses keeps the link of the connection 
   expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
 }, 60_000);
 
-test('links import stops after the first of its two writes → the same import again removes the link of the connection that left the settings', async () => {
+test('links import is interrupted after the first of its two writes → the same import again removes the link of the connection that left the settings', async () => {
   const { redis, settings, commands } = place;
   const keys = ['links', 'linked'].map((family) => `${settings.redis.prefix}:{default}:${family}:main`);
   const [links = {}, linked = {}] = await Promise.all(keys.map((key) => redis.hgetall(key)));
@@ -283,7 +283,7 @@ test('links import stops after the first of its two writes → the same import a
   expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
 }, 60_000);
 
-test('another connection has a damaged link to the account of a person → the person becomes a dead letter TakenByConnection', async () => {
+test('another connection has a damaged link to the account of a person → the person becomes a dead letter with the reason TakenByConnection', async () => {
   await place.change(putBack);
   const { ann, hrLinks } = await linkTwice();
   await place.redis.hset(hrLinks, `User:${ann}`, '{"id":');
@@ -296,7 +296,7 @@ test('another connection has a damaged link to the account of a person → the p
   );
 }, 60_000);
 
-test('during a rolling update that adds a connection, an old process without this connection does not take over an account of the connection', async () => {
+test('during a rolling update that adds a connection, a process with the former settings does not take over an account of this connection', async () => {
   const file = join(place.commands.folder, 'bridge.json');
   const edited = JSON.parse(readFileSync(file, 'utf8')) as TestSettings;
   putBack(edited);

@@ -58,14 +58,14 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('the options --since and --until accept a time before 1970, and --since then shows the whole log', async () => {
+test('--since and --until accept a time before 1970, and `log` with such a --since shows all entries', async () => {
   const all = await place.commands.run('acts', '--json');
   const since = await place.commands.run('acts', '--json', '--since', '9999999d');
   expect(since).toEqual({ ...all, code: 0 });
   expect((await place.commands.run('log', '--until', '9999999d')).code).toBe(0);
 });
 
-test('orders refused because of contradicting options leave no audit entry and no token', async () => {
+test('an order that is refused because of contradicting options leaves no audit entry and no token', async () => {
   expect((await place.commands.run('acts')).text).toBe('Nothing was ordered.');
   expect((await place.commands.run('token', 'list')).text).not.toContain(' a:');
 });

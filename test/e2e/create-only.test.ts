@@ -38,7 +38,7 @@ const scimId = async (name: string): Promise<string> => (await place.platform.us
 const blueAtPlatform = async (): Promise<string> =>
   `/Groups/${(await place.platform.group('Blue'))?.scimId ?? ''}`;
 
-test('under create-only a new person joins an existing group → explain of person and group says that the policy leaves the membership out', async () => {
+test('under the policy create-only a new person joins an existing group → explain of person and group says that the policy leaves the membership out', async () => {
   expect((await place.platform.group('Blue'))?.members).toEqual([ANN]);
   const ofPerson = await told('explain', BOB);
   expect(ofPerson).toContain(`${BOB} is left alone at main: group Blue: ${LEFT_OUT}.`);
@@ -62,7 +62,7 @@ test('while the platform does not answer, explain still names the membership tha
   expect(await told('explain', 'Blue')).toContain(`member ${BOB}: ${LEFT_OUT}.`);
 }, 30_000);
 
-test('somebody adds by hand the member whom create-only left out → explain calls person and group as desired', async () => {
+test('somebody adds by hand the member whom the policy create-only left out → explain calls person and group as desired', async () => {
   await byHand(place, 'PATCH', await blueAtPlatform(), {
     op: 'add',
     path: 'members',
@@ -72,7 +72,7 @@ test('somebody adds by hand the member whom create-only left out → explain cal
   expect(await told('explain', 'Blue')).toContain('Blue is at main as desired, with 2 members.');
 }, 30_000);
 
-test('plan and reconcile count each difference that create-only leaves, and none as a change by others', async () => {
+test('plan and reconcile list each difference that the policy create-only leaves, and count none of these as a change made at the platform', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'nickName', value: 'green' });
   await place.idp.patch(`/Groups/${blue}`, { op: 'replace', path: 'displayName', value: 'Azure' });
   await place.idle();
@@ -95,7 +95,7 @@ test('plan and reconcile count each difference that create-only leaves, and none
   expect(await told('verify-access', ANN)).toContain('the policy create-only changes no account or group');
 }, 30_000);
 
-test('after a change of the mapping, each reconcile counts the differences that create-only leaves, not only the first one', async () => {
+test('the mapping changes under the policy create-only → each reconcile counts the differences that stay, not only the first reconcile', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'chief' });
   await place.idle();
   await told('reconcile');
@@ -121,7 +121,7 @@ test('the policy create-only becomes sync → plan says that the membership was 
   expect((await place.platform.group('Blue'))?.members).toEqual([ANN, BOB]);
 }, 30_000);
 
-test('the source takes back the membership that create-only left out → explain says that the person is as desired, in no group', async () => {
+test('the source takes back a membership that the policy create-only left out → explain says that the person is as desired, in no group', async () => {
   await place.idp.patch(`/Groups/${blue}`, { op: 'remove', path: `members[value eq "${bob}"]` });
   await place.idp.patch(`/Groups/${blue}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idle();
@@ -131,7 +131,7 @@ test('the source takes back the membership that create-only left out → explain
   expect(await told('explain', BOB)).toContain(`${BOB} is at main as desired: active, in 0 groups.`);
 }, 30_000);
 
-test('under create-only somebody takes away a membership, value or group → it is not restored, counts as a change by others, and explain names the policy', async () => {
+test('under the policy create-only somebody removes a membership, value or group → it is not restored, and counts as a change made at the platform', async () => {
   await place.idp.createGroup('Gone', [bob]);
   await place.idle();
   await byHand(place, 'PATCH', await blueAtPlatform(), {
@@ -158,7 +158,7 @@ test('under create-only somebody takes away a membership, value or group → it 
   expect(ofGone).toContain('Gone is left alone at main');
 }, 30_000);
 
-test('under create-only an adopted group lacks a pushed member → the member is left out, and does not count as taken out by others', async () => {
+test('under the policy create-only an adopted group lacks a pushed member → the member is not added, and does not count as removed at the platform', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },

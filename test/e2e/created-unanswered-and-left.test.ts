@@ -74,7 +74,7 @@ async function deletedUnanswered(
   return { bob, group };
 }
 
-test('links forget --leave-account of a person with a create without answer leaves the account, and no later run closes the account', async () => {
+test('links forget --leave-account after an unanswered create leaves the account, and no later run closes it', async () => {
   const ann = await openUnanswered();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await startLater();
@@ -91,7 +91,7 @@ test('links forget --leave-account of a person with a create without answer leav
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
 
-test('links forget --leave-account of a person whose link was dropped before, and whose new create got no answer, leaves the new account', async () => {
+test('links forget --leave-account of a person whose earlier link was dropped and whose new create got no answer leaves the new account', async () => {
   place = await openPlace({ target: { users: { activation: 'immediate' } } });
   const ann = await place.idp.createUser(ANN);
   await place.idle();
@@ -112,7 +112,7 @@ test('links forget --leave-account of a person whose link was dropped before, an
 }, 60_000);
 
 for (const policy of ['create-only', 'upsert-only'])
-  test(`a person leaves after a create without answer, and the policy is ${policy} now → no dead letter asks for the account to be closed`, async () => {
+  test(`a person leaves after an unanswered create, and the policy is ${policy} now → no dead letter asks for the account to be closed`, async () => {
     const ann = await openUnanswered();
     await place.change(({ targets }) => {
       Object.assign(targets.main, { policy });
@@ -125,7 +125,7 @@ for (const policy of ['create-only', 'upsert-only'])
     expect(await activeOf(ANN)).toBe(true);
   }, 60_000);
 
-test('a person with a create without answer leaves under upsert-only, then the policy becomes sync → a dead letter asks about the account', async () => {
+test('a person leaves after an unanswered create under upsert-only, and the policy becomes sync → a dead letter asks about the account', async () => {
   const ann = await openUnanswered({ policy: 'upsert-only' });
   await place.idp.send('DELETE', `/Users/${ann}`);
   await startLater();
@@ -137,7 +137,7 @@ test('a person with a create without answer leaves under upsert-only, then the p
   await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(ann));
 }, 60_000);
 
-test('links forget --leave-account of a deleted group whose create got no answer leaves the group with its members', async () => {
+test('links forget --leave-account of a deleted group after an unanswered create leaves the group with its members', async () => {
   const { group } = await deletedUnanswered();
   await startLater();
   expect(await told('dead-letters', 'list')).toContain(`links forget Group:${group} --target main`);
@@ -147,7 +147,7 @@ test('links forget --leave-account of a deleted group whose create got no answer
   expect((await place.platform.group('crew'))?.members).toHaveLength(1);
 }, 60_000);
 
-test('forget of a person with a create without answer, whom the policy leaves open, is refused without --leave-account', async () => {
+test('forget after an unanswered create of a person whom the policy leaves open is refused without --leave-account', async () => {
   const ann = await openUnanswered({ policy: 'upsert-only' });
   await place.idp.send('DELETE', `/Users/${ann}`);
   await startLater();
@@ -155,14 +155,14 @@ test('forget of a person with a create without answer, whom the policy leaves op
   expect([code, text]).toEqual([1, expect.stringContaining('active')]);
 }, 60_000);
 
-test('a group with a create without answer is deleted at the source under upsert-only → its members are activated later', async () => {
+test('a group is deleted at the source after an unanswered create, under upsert-only → its members can be activated later', async () => {
   const { bob } = await deletedUnanswered({ policy: 'upsert-only' }, { active: false });
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: true });
   await place.start('worker', undefined, laterClock);
   await eventually('the member is active', async () => (await activeOf(BOB)) === true, 10_000);
 }, 60_000);
 
-test('links forget of a deleted group with a create without answer is refused without --leave-account under upsert-only too', async () => {
+test('links forget of a deleted group after an unanswered create is refused without --leave-account, also under upsert-only', async () => {
   const { group } = await deletedUnanswered({ policy: 'upsert-only' });
   await startLater();
   expect((await place.commands.run('links', 'forget', `Group:${group}`)).code).toBe(1);
@@ -173,7 +173,7 @@ test('links forget of a deleted group with a create without answer is refused wi
   await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(group));
 }, 60_000);
 
-test('a person with a create without answer goes out of scope under upsert-only, then the policy becomes sync → a dead letter asks about the account until it is closed', async () => {
+test('after an unanswered create a person goes out of scope under upsert-only, and the policy becomes sync → a dead letter asks about the account until it is closed', async () => {
   const ann = await openUnanswered({
     policy: 'upsert-only',
     users: { activation: 'immediate', scope: 'title ne "guest"' },

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('dead-letters retry keeps the time of the first refusal when the platform refuses again, and names resources without a dead letter', async () => {
+test('dead-letters retry keeps the time of the first refusal when the platform refuses again, and names the resources that are no dead letter', async () => {
   const first = await since();
   expect(first).toBeDefined();
   await sleep(50);
@@ -31,7 +31,7 @@ test('dead-letters retry keeps the time of the first refusal when the platform r
   expect((await place.commands.run('dead-letters', 'drop', 'ann@acme.example')).code).toBe(0);
 });
 
-test('log and acts refuse a span that ends before it begins', async () => {
+test('`log` and `acts` refuse a span whose end is before its beginning', async () => {
   for (const log of ['log', 'acts']) {
     const refused = await place.commands.run(log, '--since', '1h', '--until', '2h');
     expect([log, refused.code]).toEqual([log, 1]);
@@ -40,7 +40,7 @@ test('log and acts refuse a span that ends before it begins', async () => {
   }
 });
 
-test('sync --dry-run of a dead letter lists the write that sync repeats and names the ways to repeat it, and sync exits 1 until the platform accepts the write', async () => {
+test('sync --dry-run of a dead letter lists the write that sync repeats, and sync exits 1 until the platform accepts this write', async () => {
   const eve = 'eve@acme.example';
   const rules = [{ method: 'POST', path: '/Users$', status5xx: { share: 1, status: 400 } }];
   await place.platform.control('PATCH', '/faults', { rules });
@@ -57,7 +57,7 @@ test('sync --dry-run of a dead letter lists the write that sync repeats and name
   expect((await place.commands.run('sync', eve)).code).toBe(0);
 });
 
-test('a group is a dead letter and a person waits to join it → the removal of the person from another group tries the group again, as sync --dry-run of the group announces', async () => {
+test('a person who waits to join a group that is a dead letter leaves another group → the sync of the dead letter is tried again', async () => {
   const person = await place.idp.createUser('fay@acme.example', { title: '1' });
   const other = await place.idp.createGroup('Grey', [person]);
   const group = await place.idp.createGroup('Red', []);
@@ -81,7 +81,7 @@ test('a group is a dead letter and a person waits to join it → the removal of 
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('system:Red');
 }, 60_000);
 
-test('the dead letter of a person with a value that cannot be mapped was dropped → explain shows the fault in place of the value, and explain and `dead-letters retry` advise sync', async () => {
+test('a person with a value that cannot be mapped is dropped from the dead letters → explain shows the fault in place of the value and advises sync', async () => {
   await place.commands.run('dead-letters', 'drop', ANN);
   const explained = await place.commands.run('explain', ANN, '--all');
   expect(explained.text).toMatch(
@@ -99,7 +99,7 @@ test('the dead letter of a person with a value that cannot be mapped was dropped
   expect((await place.commands.run('sync', ANN)).text).toContain('AttributesNotWritten');
 }, 60_000);
 
-test('the userName of one person is the ref of a second person → POST /admin/v1/sync with this ref, or the id in it, syncs the second person', async () => {
+test('the userName of one person is the ref of another → POST /admin/v1/sync with this ref, or with the id in it, syncs the person with the ref', async () => {
   const gus = await place.idp.createUser('gus@acme.example', { title: '1' });
   await place.idp.createUser(`User:${gus}`, { title: '2' });
   await place.idle();

@@ -13,7 +13,7 @@ let place: OfficePlace;
 afterEach(() => place.stop());
 
 test.each(SEEDS)(
-  'after random pushes, decisions and faults no command contradicts the source and the platform, and in the end both are equal (seed %d)',
+  'random pushes, decisions and faults → no command contradicts source and platform, and in the end both are equal (seed %d)',
   async (seed) => {
     const guard = { deactivate: one, delete: one, removeMembers: one, clearAttributes: one };
     place = await openOfficePlace({

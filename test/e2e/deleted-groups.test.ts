@@ -47,7 +47,7 @@ async function decide(action: 'approve' | 'reject' | 'withdraw', id: string, ...
   return text;
 }
 
-test('a rejected removal keeps one member in a deleted group, and the guard judges the others', async () => {
+test('a rejected removal keeps one member in a deleted group, and the guard judges the removals of the other members', async () => {
   await open({ removeMembers: { count: 1, percent: 100 } });
   await leave(P0);
   await leave(P1);
@@ -75,7 +75,7 @@ test('a rejected removal keeps one member in a deleted group, and the guard judg
   await expect(exceptions()).resolves.toEqual([]);
 }, 120_000);
 
-test('a rejected deletion keeps the group, and approved removals of its members are written', async () => {
+test('the deletion of a group is rejected → the group stays, and approved removals of its members are written', async () => {
   await open({ removeMembers: { count: 0, percent: 0 }, delete: { count: 0, percent: 0 } });
   await remove();
   await decide('reject', await heldId(), '--kind', 'delete');
@@ -92,7 +92,7 @@ test('a rejected deletion keeps the group, and approved removals of its members 
   ]);
 }, 120_000);
 
-test('approved removals of members of a deleted group are written while its deletion is held', async () => {
+test('the deletion of a group is held → approved removals of its members are still written', async () => {
   await open({ removeMembers: { count: 0, percent: 0 }, delete: { count: 0, percent: 0 } });
   await remove();
   await decide('approve', await heldId(), '--person', P2);
@@ -106,7 +106,7 @@ test('approved removals of members of a deleted group are written while its dele
   await expect(place.platform.group('beta')).resolves.toBeUndefined();
 }, 120_000);
 
-test('approvals approve of the deletion of a person says nothing about deleted groups while other changes stay held', async () => {
+test('the deletion of a person is approved while other changes stay held → the output of approvals approve mentions no deleted group', async () => {
   const none = { count: 0, percent: 0 };
   place = await openPlace({
     target: { guard: { removeMembers: none, delete: none }, users: { deprovision: 'delete' } },
@@ -126,7 +126,7 @@ test('approvals approve of the deletion of a person says nothing about deleted g
   expect(ofGroup).toContain('A group is deleted only after the removals of all its members are approved');
 }, 120_000);
 
-test('a new group that takes over a deleted group at the platform keeps its rejected and held removals of former members', async () => {
+test('a new group takes over the platform group of a deleted one → rejected and held removals of former members stay in force', async () => {
   await open({ removeMembers: { count: 1, percent: 100 } });
   await leave(P0);
   await leave(P1);
@@ -166,7 +166,7 @@ async function inheritAndKill(former: string, heir: string): Promise<void> {
   }
 }
 
-test("a new group that is renamed before it takes over a deleted group gets no removals of that group's members", async () => {
+test("a new group is renamed before it takes over a deleted group → it gets no removals of that group's members", async () => {
   await open({ removeMembers: { count: 1, percent: 100 } });
   await leave(P0);
   await leave(P1);
@@ -202,7 +202,7 @@ test("a new group that is renamed before it takes over a deleted group gets no r
   expect((await place.commands.run('doctor', '--deep')).text).toContain('data default: agrees');
 }, 120_000);
 
-test('a rejected removal keeps a member of a deleted group whose account was closed at the same time', async () => {
+test('a rejected removal keeps a member in a deleted group, although the account was closed at the same time', async () => {
   await open({ removeMembers: { count: 0, percent: 0 } });
   group = await place.idp.createGroup('gamma', [ids.get(P0) ?? '']);
   await place.idle();

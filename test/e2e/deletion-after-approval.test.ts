@@ -25,7 +25,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-test('the guard holds a deactivation that a deletion is to follow → approvals show and explain announce the deletion, and the guard holds the deletion after the approval', async () => {
+test('a deletion is to follow a held deactivation → approvals show and explain announce the deletion, which is held in turn after the approval', async () => {
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   const shown = (await place.commands.run('approvals', 'show', id)).text;
   expect(shown).toMatch(/bob@.*deleted at the source; the account is deleted afterwards, if guard[.]delete/);
@@ -42,7 +42,7 @@ test('the guard holds a deactivation that a deletion is to follow → approvals 
   ]);
 }, 60_000);
 
-test('the deactivation that a deletion has to follow is held or was rejected → sync --dry-run exits 0, and the account stays active', async () => {
+test('a deletion is to follow a deactivation that is held, and then rejected → sync --dry-run exits 0 each time, and the account stays active', async () => {
   const dryRun = await place.commands.run('sync', BOB, '--dry-run');
   expect(dryRun.text).toContain('nothing would be written');
   expect(dryRun.code).toBe(0);
@@ -66,7 +66,7 @@ async function linesAbout(name: string): Promise<string[]> {
   );
 }
 
-test('exceptions, status, plan and verify-access say of a held deactivation that a deletion follows, and after its rejection that the account is not deleted', async () => {
+test('a deletion is to follow a held deactivation → exceptions, status, plan and verify-access announce it, and after the rejection say that the account is not deleted', async () => {
   // The settings have changed since the guard held the deactivation, which a note says too.
   for (const line of await linesAbout(BOB))
     expect(line).toMatch(
@@ -89,7 +89,7 @@ test('exceptions, status, plan and verify-access say of a held deactivation that
   expect((await place.commands.run('explain', ANN)).text).not.toContain('not deleted');
 }, 60_000);
 
-test('an inactive person whose deactivation is held leaves the scope too → explain and approvals show say that a deletion follows the deactivation', async () => {
+test('a person with a held deactivation goes out of scope → explain and approvals show say that a deletion follows the deactivation', async () => {
   await place.change(({ targets: { main } }) => {
     Object.assign(main, { users: { deprovision: 'delete', scope: 'userName sw "bob"' } });
   });
@@ -103,7 +103,7 @@ test('an inactive person whose deactivation is held leaves the scope too → exp
   );
 }, 60_000);
 
-test('verify-access of a leaver says that a change waits while the approved deactivation is not written, although the clearing of an attribute was rejected', async () => {
+test('an approved deactivation of a leaver is not written yet → verify-access says that a change waits, although the clearing of an attribute was rejected', async () => {
   const limits = { deactivate: NONE, delete: NONE, clearAttributes: NONE };
   await place.change(({ targets: { main } }) => {
     Object.assign(main, {

@@ -35,7 +35,7 @@ async function deletedEarlier(id: string, days: number): Promise<void> {
 
 const isThere = async (name: string): Promise<boolean> => (await place.platform.user(name)) !== undefined;
 
-test('users.deleteAfterDays is set after two people were deleted, and is over for one of them → plan, sync --dry-run and explain announce the deletion of this account, and reconcile deletes only this account', async () => {
+test('users.deleteAfterDays is set after two people were deleted and is over for one → plan, sync --dry-run and explain announce the deletion of this account, and reconcile deletes only it', async () => {
   await place.change(({ targets }) => {
     targets.main.users = { deleteAfterDays: 5 };
   });
@@ -54,7 +54,7 @@ test('users.deleteAfterDays is set after two people were deleted, and is over fo
   expect([reconciled.code, await isThere(ANN), await isThere(BOB)]).toEqual([0, false, true]);
 }, 60_000);
 
-test('resync counts a deleted person whose closed account is still linked, and explain then names the time at which the account is deleted', async () => {
+test('resync counts a deleted person with a linked closed account, and explain names the time at which the account is deleted', async () => {
   expect((await run('resync')).text).toContain('Users and groups marked for another sync: 1.');
   await place.idle();
   const { text } = await run('explain', BOB, '--all');

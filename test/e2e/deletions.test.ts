@@ -98,7 +98,7 @@ describe.each(CASES)('the deletion of a $what', ({ what, make, path, there }) =>
     expect(await lines()).toContain('it was gone when the bridge looked again');
   });
 
-  test('a deletion that the platform answers with 204 and does not carry out is tried again until it is carried out', async () => {
+  test('a deletion that the platform answers with 204 but does not make is repeated until it is made', async () => {
     const name = `left-${what}@acme.example`;
     const id = await make(name);
     await place.idle();

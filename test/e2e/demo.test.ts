@@ -35,7 +35,7 @@ const test = createScenarios(
   (folder) => rmSync(folder, { recursive: true, force: true }),
 );
 
-test('the demo ends with source and platform equal, and leaves no files behind', async (folder) => {
+test('the demo ends with equal source and platform, and leaves no files behind', async (folder) => {
   const { code, output, errors } = await runDemo(folder);
   expect(errors).toBe('');
   expect(code).toBe(0);
@@ -61,7 +61,7 @@ test('the demo ends with source and platform equal, and leaves no files behind',
   expect(readdirSync(folder)).toEqual([]);
 }, 60_000);
 
-test('an interrupted demo reports the interruption, removes its files and exits with an error', async (folder) => {
+test('an interrupted demo reports the interruption, removes its files and exits with an error code', async (folder) => {
   let sent = false;
   const { code, errors } = await runDemo(folder, (output, pid) => {
     if (sent || !output.includes('The first day')) return;

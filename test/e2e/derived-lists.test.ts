@@ -42,7 +42,7 @@ async function expectAsDesired(): Promise<void> {
   expect(await place.commands.run('plan', '--full')).toMatchObject({ code: 0 });
 }
 
-test('two people who joined the same groups in different orders get the same list value, and every command reports both as desired', async () => {
+test('two people join the same groups in different orders → both get the same list value, and every command reports them as desired', async () => {
   await expect(regionsOf(ANN)).resolves.toEqual(REGIONS);
   await expect(regionsOf(BOB)).resolves.toEqual(REGIONS);
   await expectAsDesired();
@@ -56,7 +56,7 @@ test('a plan with changed settings does not list a list value that differs only 
   expect(plan.text).not.toContain('regions');
 }, 60_000);
 
-test('a list value that was written in another order counts as desired and is not written again', async () => {
+test('a list value with another order of its elements counts as desired and is not written again', async () => {
   const former = ['region-us', 'region-eu', 'region-jp'];
   const links = await place.key('links:main');
   const link = parseLink((await place.redis.hget(links, `User:${ann}`)) ?? '');

@@ -15,7 +15,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-test('doctor names a lost index and a lost reverse link, repairs them, and leaves an audit entry', async () => {
+test('doctor names a lost index and a lost reverse link, rebuilds both, and leaves an audit entry', async () => {
   const { idp, platform, config } = bridge;
   await idp.createUser('ada@acme.example');
   await eventually('ada is there', async () => (await platform.user('ada@acme.example'))?.active);

@@ -36,7 +36,7 @@ async function doctor(change: { redisUrl?: string; token?: string; url?: string;
   }
 }
 
-test('doctor reports a healthy target: address, key, SCIM, attributes, ids and clock', async () => {
+test('doctor of a healthy target exits 0 and reports address, key, SCIM, attributes, ids and clock', async () => {
   const { text, errors } = await doctor();
   expect(errors).toEqual([]);
   for (const words of [
@@ -110,7 +110,7 @@ test.each([
   30_000,
 );
 
-test('doctor reports an attribute of another type, and still checks the target when Redis is unavailable', async () => {
+test('doctor reports an attribute of another type, and checks the target even when Redis is unavailable', async () => {
   const admin = sandbox.ready.fixtures.apiKeys.admin;
   const made = await fetch(`${sandbox.ready.platformUrl}/api/v1/user-attributes`, {
     method: 'POST',

@@ -53,7 +53,7 @@ const notFound = json(404, {
 });
 
 test.each(['reconcile', 'sync'])(
-  'the command %s keeps a held removal when the member list of the group lacks the member and the account cannot be read',
+  'the member list lacks a member whose account cannot be read → %s keeps the held removal of this member',
   async (command) => {
     await open();
     await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ids[0] ?? ''}"]` });
@@ -75,7 +75,7 @@ test.each(['reconcile', 'sync'])(
   60_000,
 );
 
-test('sync keeps the held removals of a deleted group when a proxy answers 404 for the group alone', async () => {
+test('a proxy answers 404 for a deleted group alone → sync keeps the held removals of its members', async () => {
   before = () =>
     fetch(`${place.sandbox.ready.platformUrl}/api/scim/v2/Groups`, {
       method: 'POST',
@@ -99,7 +99,7 @@ test('sync keeps the held removals of a deleted group when a proxy answers 404 f
   expect(await heldRemovals()).toBe(2);
 }, 60_000);
 
-test('a rejected removal was made by hand, and the group cannot be read → sync of the person says that the group was not compared, not that the person stays there, and the next sync ends the rejection', async () => {
+test('a rejected removal is made by hand and the group cannot be read → sync of the person reports the group as not compared, and a later sync ends the rejection', async () => {
   await open();
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ids[0] ?? ''}"]` });
   await place.idle();

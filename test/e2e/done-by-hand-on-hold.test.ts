@@ -40,7 +40,7 @@ async function memberByHand(name: string, op: 'add' | 'remove'): Promise<void> {
   await byHand(place, 'PATCH', `/Groups/${scimId}`, change);
 }
 
-test('on hold the source changes memberships and somebody makes the same changes by hand → plan and sync --dry-run list none, and explain says as desired', async () => {
+test('while the target is on hold, the source changes memberships and somebody makes the same changes by hand → plan and sync --dry-run list no change', async () => {
   await place.commands.run('hold');
   await place.idp.patch(
     `/Groups/${crew}`,
@@ -64,7 +64,7 @@ test('on hold the source changes memberships and somebody makes the same changes
   expect(await words('plan')).toContain(EQUAL);
 }, 60_000);
 
-test('on hold the source deactivates a person and somebody closes the account by hand → explain says as desired, and that the target is on hold', async () => {
+test('while the target is on hold, the source deactivates a person and somebody closes the account by hand → explain calls the person as desired', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
   expect(await verdict(BOB)).toMatchObject({ verdict: 'stopped' });
@@ -78,7 +78,7 @@ test('on hold the source deactivates a person and somebody closes the account by
   expect(await words('explain', BOB)).toMatch(/is at main as desired: active.*On hold since/);
 }, 60_000);
 
-test('on hold somebody closes the account of a held leaver → after the release another change of the person is written, and the guard holds nothing', async () => {
+test('while the target is on hold, somebody closes the account of a leaver with a held deactivation → after the release another change is written, and nothing is held', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await place.commands.run('hold');
@@ -97,7 +97,7 @@ const access = async (name: string) => {
   return { code, text: text.replaceAll(/\s+/g, ' ') };
 };
 
-test('on hold the source deactivates a person and somebody closes the account by hand → verify-access exits 0 and says that the account is closed', async () => {
+test('while the target is on hold, the source deactivates a person and somebody closes the account → verify-access exits 0 and says that the account is closed', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
   expect(await access(BOB)).toMatchObject({ code: 2, text: expect.stringContaining('a change waits') });
@@ -107,7 +107,7 @@ test('on hold the source deactivates a person and somebody closes the account by
   expect(closed.text).toContain('the account is closed, as it should be: inactive at the source');
 }, 60_000);
 
-test('on hold the source takes a deactivation back and somebody closes the account by hand → verify-access and explain report a difference and no waiting change, until a reconcile marks the person', async () => {
+test('while the target is on hold, the source reactivates a person and somebody closes the account → verify-access and explain report a difference until a reconcile marks the person', async () => {
   await place.commands.run('hold');
   for (const value of [false, true])
     await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value });

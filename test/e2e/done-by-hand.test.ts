@@ -77,7 +77,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('the account of a leaver was activated by hand and the deactivation is held → the hold ends when the account is deactivated by hand', async () => {
+test("a leaver's account is reactivated by hand and its new deactivation is held → the hold ends when somebody deactivates the account", async () => {
   await leave(ANN);
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');
@@ -92,7 +92,7 @@ test('the account of a leaver was activated by hand and the deactivation is held
   await expectEnded(ANN);
 }, 30_000);
 
-test('a held deactivation ends when the account of the deleted person was deleted at the platform', async () => {
+test('a held deactivation ends when somebody deletes the account of the deleted person at the platform', async () => {
   await place.idp.send('DELETE', `/Users/${idOf(ANN)}`);
   await place.idle();
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
@@ -183,7 +183,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('the account of a held leaver is closed by hand at the platform → explain shows the handover of the work as due later', async () => {
+test('somebody closes the account of a leaver with a held deactivation at the platform → explain lists the handover of the work as due later', async () => {
   await place.change(({ targets: { main } }) => {
     main.handover = { deployment: 1, folder: 'Team', afterDays: 30 };
   });
@@ -220,7 +220,7 @@ test('a held clearing of an attribute stays held if the value was set again at t
 }, 30_000);
 
 test.each(['held', 'rejected'])(
-  'after others deleted or closed the account, verify-access, plan and explain ask for no decision about a %s deactivation',
+  'somebody deletes or closes the account at the platform → verify-access, plan and explain ask for no decision about a %s deactivation',
   async (state) => {
     await leave(ANN);
     await leave(BOB);
@@ -250,7 +250,7 @@ test.each(['held', 'rejected'])(
   60_000,
 );
 
-test('the account of a held leaver is deleted and another active account gets the userName → plan does not call the deactivation done, and it stays held', async () => {
+test('the account of a leaver with a held deactivation is deleted, and another account gets the userName → the deactivation stays held, and plan does not call it done', async () => {
   await leave(ANN);
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
   const { platformUrl, fixtures } = place.sandbox.ready;

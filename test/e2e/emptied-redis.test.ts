@@ -14,7 +14,7 @@ const ANN = 'ann@acme.example';
 let place: Place;
 afterAll(() => place.stop());
 
-test('after Redis came back empty, the reading commands name the loss and what to do, no plan says that the platform is as desired, and a process that starts afterwards reports the loss in log and health', async () => {
+test('all data of Redis are lost → the reading commands name the loss and what to do, and no plan says that the platform is as desired', async () => {
   place = await openPlace({ ownRedis: true });
   const { commands, idp, redis } = place;
   await idp.createUser(ANN);

@@ -30,7 +30,7 @@ afterAll(() => place.stop());
 const { outcome } = commandsAt(() => place);
 const values = async () => (await place.platform.user(IVY))?.attributes;
 
-test('plan and sync --dry-run announce emptied lists and texts as values to clear that the guard is to hold', async () => {
+test('the source empties lists and texts → plan and sync --dry-run announce clearings that the guard is to hold', async () => {
   const [, plan] = await outcome('plan', '--all');
   expect(plan).toContain('2 attributes to clear');
   expect(plan).toContain('The guard is to hold 2 of them');
@@ -42,7 +42,7 @@ test('plan and sync --dry-run announce emptied lists and texts as values to clea
   expect(await values()).toMatchObject({ regions: ['region-eu'], country: 'DE' });
 });
 
-test('while the guard holds the clearing of emptied values, and after its rejection, plan and sync --dry-run list no write', async () => {
+test('the clearing of emptied values is held, and then rejected → plan and sync --dry-run list no write', async () => {
   const [{ id, kinds }] = (await place.commands.run('approvals', 'list', '--json')).json;
   expect(kinds).toMatchObject({ clearAttributes: 2 });
   const nothing = async () => {

@@ -44,7 +44,7 @@ async function endApproval(): Promise<void> {
   await place.redis.lset(decisions, 0, JSON.stringify({ ...decision, approvedUntil: ended }));
 }
 
-test('while the platform fails the approved write, approvals and explain show when the approval ends', async () => {
+test('the platform fails an approved write → approvals and explain show when the approval ends', async () => {
   const ends =
     /the approval ends \S+Z \(in (?:72 h|71 h 59 min)\), then the guard judges anew what is not written/;
   const show = await run('approvals', 'show', id);
@@ -56,7 +56,7 @@ test('while the platform fails the approved write, approvals and explain show wh
   );
 });
 
-test('after an approval has expired, the log has a second entry `held`, and `approvals show` with the former id says that nothing was written', async () => {
+test('an approval ends before its change is written → the log has a second entry `held`, and `approvals show` with the former id says that nothing was written', async () => {
   expect(await heldEntries(ANN)).toHaveLength(1);
   await endApproval();
   await run('sync', ANN);
@@ -76,7 +76,7 @@ test('after an approval has expired, the log has a second entry `held`, and `app
   expect([again.code, again.text]).toEqual([1, expect.stringContaining('Not written: 1, see')]);
 }, 60_000);
 
-test('once the change that was held anew is approved and written, `approvals list --all` calls no change unwritten', async () => {
+test('a change that was held anew is approved and written → `approvals list --all` calls no change unwritten', async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
   await run('approvals', 'approve', await openId(), '--yes');
   await place.idle();
@@ -84,7 +84,7 @@ test('once the change that was held anew is approved and written, `approvals lis
   expect((await run('approvals', 'list', '--all')).text).not.toContain('not written');
 }, 60_000);
 
-test('an approval expires without a decision → explain says why the next sync waits, this sync holds the change again with a second log entry, and orders with the former id name the new id', async () => {
+test('an approval expires without a decision → the next sync holds the change again with a second log entry, and orders with the former id name the new id', async () => {
   const bob = await place.idp.createUser(BOB);
   await place.idle();
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });

@@ -157,7 +157,7 @@ const expectNone = async (kind: string) => {
   expect((await targetHealth(bridge)).exceptions[kind]).toBe(0);
 };
 
-test('a converged target has no exceptions', async () => {
+test('a converged target lists no exceptions', async () => {
   await hire('calm@acme.example');
   const status = await run('status', '--json');
   expect(status.code).toBe(0);
@@ -237,7 +237,7 @@ test('the exception about a rejected deactivation ends when an operator approves
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('a deleted user whose deactivation was rejected is an exception, although its record is gone', async () => {
+test('a deleted user with a rejected deactivation is an exception, although the SCIM record is gone', async () => {
   const names = ['d1@acme.example', 'd2@acme.example', 'd3@acme.example'];
   const ids = await hire(...names);
   for (const id of ids) await bridge.idp.send('DELETE', `/Users/${id}`);
@@ -254,7 +254,7 @@ test('a deleted user whose deactivation was rejected is an exception, although i
   await expectNone('Rejected');
 }, 120_000);
 
-test('a protected user is an exception while the settings list the user', async () => {
+test('a user is an exception as long as users.protected lists the user', async () => {
   await hire('boss@acme.example');
   await expectEverywhere({
     kind: 'Protected',
@@ -272,7 +272,7 @@ test('a protected user is an exception while the settings list the user', async 
   await untilSynced();
 }, 60_000);
 
-test('with adopt: report an existing account is an exception as NotAdopted, and after its dead letter was dropped as Dropped', async () => {
+test('an existing account under adopt: report is an exception with the reason NotAdopted, and with the reason Dropped after its dead letter was dropped', async () => {
   await hire('there@acme.example');
   const there = {
     kind: 'NotAdopted',

@@ -76,14 +76,14 @@ afterAll(async () => {
   commands.remove();
 });
 
-test('the commands status, exceptions and plan say that there are no exceptions', async () => {
+test('without exceptions, the commands status, exceptions and plan say that there are none', async () => {
   const { code, answer } = await command('status', '--json');
   expect([code, answer[0].exceptions.total]).toEqual([0, 0]);
   await expect(command('exceptions')).resolves.toEqual({ code: 0, answer: 'No exceptions.' });
   expect((await command('plan')).answer).toContain('no changes. The platform is as desired.');
 }, 60_000);
 
-test('status, plan, reconcile, explain and health report a rejected deactivation until it is withdrawn', async () => {
+test('status, plan, reconcile, explain and health report a rejected deactivation until the rejection is withdrawn', async () => {
   for (const name of LEAVERS) await deactivate(name);
   await untilSynced();
   const [{ id }] = (await command('approvals', 'list', '--json')).answer;
@@ -138,7 +138,7 @@ test('the exception about a rejected deactivation ends when the source reactivat
   expect(await named()).toEqual([]);
 }, 60_000);
 
-test('a protected account and a dropped dead letter are exceptions', async () => {
+test('the command exceptions lists a protected account and a dropped dead letter', async () => {
   await idp.createUser('kept@acme.example');
   const strangers = (await platform.state()).users.filter(
     ({ userName: name }) => !ids.has(name) && !name.startsWith('kept'),

@@ -30,7 +30,7 @@ const lettersOf = async ({ commands }: Place): Promise<unknown> =>
 const groupNames = async ({ platform }: Place): Promise<string[]> =>
   (await platform.state()).groups.map(({ displayName }) => displayName).sort();
 
-test('two groups whose new names form a circle get these names at the platform, and no temporary name remains', async (place) => {
+test('two groups exchange their names at the source → they have these names at the platform, and no temporary name remains', async (place) => {
   const { idp, platform } = place;
   const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
   await pushOnHold(place, async () => {
@@ -44,7 +44,7 @@ test('two groups whose new names form a circle get these names at the platform, 
   expect(await lettersOf(place)).toEqual([]);
 }, 60_000);
 
-test('three groups whose new names form a circle get these names at the platform', async (place) => {
+test('three groups exchange their names in a circle at the source → they have these names at the platform', async (place) => {
   const { idp, platform } = place;
   const names = ['north', 'east', 'south'];
   const ids = await foundGroups(place, names);
@@ -85,7 +85,7 @@ test('a group whose new name belongs to an unmanaged group keeps its name, and n
   expect(await groupNames(place)).toEqual(['made by hand', 'own']);
 }, 60_000);
 
-test('the deletion of a group is held, and two groups want its name and the name of each other in turn → both wait, and get their names after the approval', async (place) => {
+test('a group with a held deletion has the name that a second group gets, whose name a third group gets → the second and third wait, and are renamed after the approval', async (place) => {
   const { commands, idp, platform } = place;
   const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
   await pushOnHold(place, async () => {
@@ -107,7 +107,7 @@ test('the deletion of a group is held, and two groups want its name and the name
   expect(await lettersOf(place)).toEqual([]);
 }, 90_000);
 
-test('explain of a group that waits for its new name reports no failure of the platform, and lists members under the old name', async (place) => {
+test('explain of a group that waits for its new name shows no platform failure, and its members see the old name', async (place) => {
   const { commands, idp, platform } = place;
   const ids = await foundGroups(place, ['red', 'blue']);
   // The group with the smaller ref gets the temporary name, so the platform refuses its writes.
@@ -147,7 +147,7 @@ test('explain of a group that waits for its new name reports no failure of the p
   expect(after.differences).toEqual([]);
 }, 90_000);
 
-test('after the deletion of a group was rejected, this group and the groups that wait in turn for its name keep their names', async (place) => {
+test('the deletion of a group is rejected → this group keeps its name, and so do the groups that wait in turn for it', async (place) => {
   const { commands, idp, platform } = place;
   const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
   await idp.send('DELETE', `/Groups/${first ?? ''}`);
@@ -170,7 +170,7 @@ test('after the deletion of a group was rejected, this group and the groups that
   for (const name of ['first', 'second', 'third']) expect(await isIn(platform, name, name)).toBe(true);
 }, 90_000);
 
-test('groups whose new names form a circle get these names at two targets, although one target answers more slowly', async (place) => {
+test('groups exchange names in a circle at two targets of different speed → they have these names at both targets', async (place) => {
   const { platform } = place;
   const other = await startSandbox();
   try {
@@ -198,7 +198,7 @@ test('groups whose new names form a circle get these names at two targets, altho
   }
 }, 90_000);
 
-test('a group whose temporary name was written without an answer gets its new name once the other group has another name', async (place) => {
+test('the write of a temporary group name got no answer → the group gets its new name once the other group is renamed', async (place) => {
   const { platform, redis } = place;
   const [sales = '', ops] = await foundGroups(place, ['sales', 'ops']);
   const { groups } = await platform.state();
@@ -259,7 +259,7 @@ async function leaveAside(
   return { sales, ops };
 }
 
-test('a group with a temporary name that the settings exclude is an exception until a person renames it', async (place) => {
+test('the settings exclude a group that has a temporary name → the group is an exception until somebody renames it', async (place) => {
   const { commands, platform } = place;
   const { sales } = await leaveAside(place);
   await place.change(({ targets }) => {
@@ -284,7 +284,7 @@ test('a group with a temporary name that the settings exclude is an exception un
   await eventually('no dead letter', async () => (await letters()).length === 0, LONG_MS);
 }, 90_000);
 
-test('a held removal from a group with a temporary name ends when the settings exclude the group', async (place) => {
+test('the settings exclude a group with a temporary name and a held removal → the removal is no longer held', async (place) => {
   const { commands } = place;
   const held = async () => (await commands.run('approvals', 'list', '--json')).json as unknown[];
   await place.change(({ targets }) => {
@@ -300,7 +300,7 @@ test('a held removal from a group with a temporary name ends when the settings e
   await eventually('nothing is held', async () => (await held()).length === 0, LONG_MS);
 }, 90_000);
 
-test('a group with a temporary name keeps this name while its deletion is held, even if the source has renamed the group since', async (place) => {
+test('the deletion of a group with a temporary name is held → the group keeps this name, although the source has renamed it since', async (place) => {
   const { commands, platform } = place;
   const { sales } = await leaveAside(place);
   // The source takes away the name that the group wanted in the circle.
@@ -335,7 +335,7 @@ test('a group whose deletion is held keeps its temporary name when the settings 
   expect(await groupNames(place)).toEqual([`${sales}.ops`, 'sales'].sort());
 }, 90_000);
 
-test('the source deletes an adopted group while it has the temporary name that the bridge gave it → a dead letter, until a person renames the group', async (place) => {
+test('the source deletes an adopted group that has a temporary name from the bridge → a dead letter asks a person to rename it', async (place) => {
   const { commands, platform, redis } = place;
   const { sales } = await leaveAside(place);
   const links = await place.key(':links:main');
@@ -361,7 +361,7 @@ test('the source deletes an adopted group while it has the temporary name that t
   await eventually('no link', async () => (await redis.hexists(links, `Group:${sales}`)) === 0, LONG_MS);
 }, 90_000);
 
-test('the answer to a rename was lost, and the name belongs to a group whose own rename is refused → no circle of names is assumed, and both groups become dead letters', async (place) => {
+test('the answer to a rename is lost and the wanted name belongs to a group whose rename is refused → both groups become dead letters without a temporary name', async (place) => {
   const { platform, redis } = place;
   const [sales = '', ops = ''] = await foundGroups(place, ['sales', 'ops']);
   const { groups } = await platform.state();

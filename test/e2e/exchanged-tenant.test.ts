@@ -53,7 +53,7 @@ const namesThere = async (): Promise<string[]> =>
   (await there.state()).users.map(({ userName }) => userName).sort();
 const lastRun = async (rec: Reconciling) => (await rec.scopes[0]?.scope.runs.read())?.last;
 
-test('accounts of another tenant with the same ids are not changed, and --accept-tenant creates everybody', async () => {
+test('the address leads to another tenant with the same account ids → its accounts are not changed, and --accept-tenant creates everybody there', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
   const before = await namesThere();
   await there.forgetRequests();
@@ -91,7 +91,7 @@ test('accounts of another tenant with the same ids are not changed, and --accept
   }
 }, 60_000);
 
-test('--accept-tenant shows the whole plan before the first write, and the answer no leaves links and hold unchanged', async () => {
+test('--accept-tenant shows the whole plan before the first write, and the answer "no" leaves links and hold unchanged', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
   await there.forgetRequests();
   const rec = await toOther();
@@ -128,7 +128,7 @@ test('--accept-tenant shows the whole plan before the first write, and the answe
   }
 }, 60_000);
 
-test('after a kill during reconcile --accept-tenant, the next run is held and writes nothing to the new tenant while a link to the former one is left', async () => {
+test('reconcile --accept-tenant is interrupted → the next run is held and writes nothing while a link to the former tenant is left', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
   await there.forgetRequests();
   const rec = await toOther();
@@ -188,7 +188,7 @@ test.each<[string, (scope: ReconcileScope) => Promise<unknown>]>([
     },
   ],
 ])(
-  'accounts of another tenant are not changed while every linked user %s',
+  'the address leads to another tenant while every linked user %s → no account there is changed',
   async (_has, change) => {
     await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
     const before = await namesThere();
@@ -214,7 +214,7 @@ test.each<[string, (scope: ReconcileScope) => Promise<unknown>]>([
   60_000,
 );
 
-test('an empty tenant at a new address needs a confirmation, and the old address can be set again', async () => {
+test('an empty tenant at a new address needs --accept-tenant, and the old address can be set again', async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
   const rec = await toOther();
   await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
@@ -235,7 +235,7 @@ test('an empty tenant at a new address needs a confirmation, and the old address
   }
 }, 60_000);
 
-test('a hold of an operator does not let a release write to another tenant, and is in force again after the old address is back', async () => {
+test("a target on hold by an operator leads to another tenant → reconcile takes the hold over, and the operator's hold is in force again at the old address", async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
   const here = await openReconciling(bridge);
   await here.scopes[0]?.scope.outbox.guardStore.hold('olga', 'audit');

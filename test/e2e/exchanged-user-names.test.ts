@@ -46,7 +46,7 @@ test.each([
   ['without a worker', 'api', 0],
   ['without a worker, the second person', 'api', 1],
 ] as const)(
-  'somebody exchanged the userNames of two accounts → the dry run of one person lists both renames, and the sync writes both (%s)',
+  'somebody swaps the userNames of two accounts at the platform → sync --dry-run of one person lists both renames, and sync writes both (%s)',
   async (_name, role, index) => {
     await place.stopApps();
     await place.start(role);
@@ -65,7 +65,7 @@ test.each([
   90_000,
 );
 
-test('somebody exchanged the userNames of three accounts in a circle → the sync of one person writes all three names', async () => {
+test('somebody exchanges the userNames of three accounts in a circle at the platform → sync of one person writes all three names', async () => {
   await rename(ANN, 'between@acme.example');
   await rename(BOB, ANN);
   await rename(CYD, BOB);
@@ -74,7 +74,7 @@ test('somebody exchanged the userNames of three accounts in a circle → the syn
   await expectOwnNames();
 }, 90_000);
 
-test('somebody renamed an account and gave its userName to a second account → the sync of the first person renames both accounts', async () => {
+test('somebody renames an account at the platform and gives its userName to a second account → sync of the first person renames both accounts', async () => {
   await rename(ANN, 'former@acme.example');
   await rename(BOB, ANN);
   expect((await outcome('sync', `User:${ids[0]}`))[0]).toBe(0);

@@ -65,7 +65,7 @@ test('an approval expires → its state is expired, and explain, verify-access a
   expect((await run('status', '--json')).json[0].guard).toMatchObject({ held: 2, expired: 2 });
 }, 60_000);
 
-test('a further change is held before the expired changes are judged anew → only the further change can be decided, and the others are still shown as expired', async () => {
+test('a change is held after an approval expired → only this change can be decided, and the expired ones are still shown as expired', async () => {
   const [cat] = (await run('explain', CAT, '--json')).json;
   await place.idp.patch(`/Users/${cat.id}`, { op: 'replace', path: 'active', value: false });
   await place.idle();

@@ -37,7 +37,7 @@ async function withStates(
   }
 }
 
-test('held changes are approved while status reads the coverage → status counts no change as held or expired', async () => {
+test('held changes are approved while status is reading → status counts no change as held or expired', async () => {
   place = await openPlace({ target: { guard } });
   const ids = await Promise.all([ANN, BOB].map((name) => place.idp.createUser(name)));
   await place.idle();
@@ -55,7 +55,7 @@ test('held changes are approved while status reads the coverage → status count
   });
 }, 60_000);
 
-test('the approval of a removal from a group has expired, and the group waits for a leaver held under a new approval → exceptions and explain name the new approval', async () => {
+test('the approval of a member removal expires, and the group waits for a leaver held under a new approval → exceptions and explain name the new approval', async () => {
   place = await openPlace({ target: { guard } });
   const { idp } = place;
   const ann = await idp.createUser(ANN);
@@ -80,7 +80,7 @@ test('the approval of a removal from a group has expired, and the group waits fo
   expect(explained).toMatchObject({ guard: [{ state: 'expired' }], condition: { advice } });
 }, 60_000);
 
-test('the approval of a leaver expires → exceptions says so, and that the account is deleted after the deactivation', async () => {
+test("the approval of a leaver's deactivation expires → exceptions says so, and that the account is deleted after the deactivation", async () => {
   place = await openPlace({ target: { guard, users: { deprovision: 'delete' } } });
   const ann = await place.idp.createUser(ANN);
   await place.idle();

@@ -35,7 +35,7 @@ async function expectHeldAlone(person: string): Promise<void> {
   expect((await run('approvals', 'list', '--json')).json).toMatchObject([{ total: 1 }]);
 }
 
-test('an addition to a group waits for a deactivation whose approval expired → explain of the group names no approval to decide', async () => {
+test('an addition to a group waits for a deactivation with an expired approval → explain of the group names no approval to decide', async () => {
   await expectHeldAlone(CAT);
   const [sales] = (await run('explain', 'Sales', '--json')).json;
   expect(sales).toMatchObject({ approval: null, approvalExpired: expect.stringContaining('expired') });
@@ -47,7 +47,7 @@ test('an addition to a group waits for a deactivation whose approval expired →
   expect(text).not.toMatch(/approve or reject|approvals show/);
 }, 60_000);
 
-test('the platform fails before the guard judges the deactivation anew → sync says that the deactivation waits for its next attempt, and names no approval', async () => {
+test('the approval of a deactivation expired and the platform fails → sync says that the deactivation waits for its next attempt, and names no approval', async () => {
   await expectHeldAlone(CAT);
   const path = `/Users/${(await place.platform.user(BOB))?.scimId}`;
   await place.platform.forgetRequests();

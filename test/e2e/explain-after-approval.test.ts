@@ -34,7 +34,7 @@ const failedOnce = (name: string) =>
     (await run('explain', name, '--json')).json[0].link.attempts > 0 ? true : undefined,
   );
 
-test('while the platform fails the write of an approved deactivation, explain and verify-access do not call the deactivation held', async () => {
+test('the platform fails the write of an approved deactivation → explain and verify-access do not call the deactivation held', async () => {
   await activate(cid, false);
   await place.idle();
   await failWrites();
@@ -58,7 +58,7 @@ test('while the platform fails the write of an approved deactivation, explain an
   expect(await conditionOf(HAL)).toBe('Held');
 }, 60_000);
 
-test("after a leaver's deactivation was approved, explain no longer calls the leaver's group held", async () => {
+test("the deactivation of a leaver is approved → explain no longer calls the leaver's group held", async () => {
   await place.idp.send('DELETE', `/Users/${cid}`);
   await eventually('the group waits for the account', async () =>
     (await conditionOf('Sales')) === 'Held' ? true : undefined,
@@ -73,7 +73,7 @@ test("after a leaver's deactivation was approved, explain no longer calls the le
   expect(await conditionOf('Sales')).toBeNull();
 }, 60_000);
 
-test('while the target is on hold, explain shows an approved and a rejected deactivation as decided', async () => {
+test('a deactivation is approved and another one rejected while the target is on hold → explain shows both as decided', async () => {
   await activate(cid, false);
   await activate(hal, false);
   await place.idle();

@@ -80,7 +80,7 @@ describe('the command explain', () => {
   });
 
   it.each(['ada@acme.example', 'ADA@acme.example', 'hr-1', 'ada.lovelace@acme.example'])(
-    'explain finds a user by %s and shows the whole path from push to platform',
+    'explain finds a user by %s and shows each stage from the push to the platform',
     async (text) => {
       const found = await explain(text);
       expect(found).toMatchObject({
@@ -158,7 +158,7 @@ describe('the command explain', () => {
     expect(unknown.text).toContain('No person and no group is known as nobody@acme.example');
   });
 
-  it('explain of a group has its name at the target and member counts, and of a group out of scope the verdict notForTarget', async () => {
+  it('explain of a group shows its name at the target and its member counts, and of a group out of scope the verdict notForTarget', async () => {
     expect(await explain('sales')).toMatchObject({
       kind: 'Group',
       verdict: 'asDesired',
@@ -221,7 +221,7 @@ describe('the command explain', () => {
     expect(held.reasons.join()).toContain(`scim-bridge approvals show ${held.approval}`);
   });
 
-  it('on hold, explain of a changed person has the verdict stopped, the note of the hold and the id of the push', async () => {
+  it('while the target is on hold, explain of a changed person has the verdict stopped, the note of the hold and the id of the push', async () => {
     await commands.run('hold', '--note', 'audit');
     await bridge.idp.patch(`/Users/${ada}`, { op: 'replace', path: 'displayName', value: 'Ada' });
     const found = await explain('hr-1');

@@ -40,7 +40,7 @@ test('a value waits for a held removal of the person from a group → explain ha
   expect(found.summary).toContain('a person has to approve or reject it');
 }, 30_000);
 
-test('somebody reopens an account that was closed after an approval → explain says that the guard will hold the deactivation, and reconcile holds it', async () => {
+test('somebody reactivates at the platform an account that an approval had closed → explain says that the guard will hold the deactivation, and reconcile holds it', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -60,7 +60,7 @@ test('somebody reopens an account that was closed after an approval → explain 
   expect(await explain(ANN)).toMatchObject({ verdict: 'held' });
 }, 30_000);
 
-test('explain names cause and time of a failing addition when the platform ignores the addition of a member', async () => {
+test('the platform ignores the addition of a member → explain names cause and time of the failing addition', async () => {
   const rule = { method: 'PATCH', path: 'Groups', times: 50, ignoreMembers: true };
   await place.platform.control('PATCH', '/faults', { rules: [rule] });
   await place.idp.createGroup('crew', [idOf(ANN)]);
@@ -74,7 +74,7 @@ test('explain names cause and time of a failing addition when the platform ignor
   await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 30_000);
 
-test('the removal of a person was rejected → explain names the decision, and the command that withdraws the rejection for this person only', async () => {
+test('the removal of a person is rejected → explain names the decision and the command that withdraws the rejection for this person only', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await leaveGroup(crew, ANN);
@@ -93,7 +93,7 @@ test('the removal of a person was rejected → explain names the decision, and t
   expect((await explain(ANN)).rejections).toEqual([]);
 }, 30_000);
 
-test('explain of a held deactivation says that a person decides, or that the guard judges the deactivation anew when the approval expires', async () => {
+test('explain of a held deactivation says that a person decides, or else the guard judges it anew when the approval expires', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const [{ expiresAt }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -102,7 +102,7 @@ test('explain of a held deactivation says that a person decides, or that the gua
   );
 }, 30_000);
 
-test('explain of a group names the member who leaves the group with a held deactivation', async () => {
+test('explain of a group names the member who will leave the group with a held deactivation', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await place.idp.patch(`/Users/${idOf(BOB)}`, { op: 'replace', path: 'active', value: false });
@@ -132,7 +132,7 @@ test('with guard.approvers: 2, explain names the first approval after it was giv
   );
 }, 30_000);
 
-test('a group has a held and a rejected removal, a refused name and a long history → the page of explain shows the commands that decide, and cuts the timeline', async () => {
+test('a group has a held and a rejected removal, a refused name and a long history → explain shows the deciding commands, and shortens the timeline', async () => {
   const green = await place.idp.createGroup('Green', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   for (const name of ['Lime', 'Olive', 'Mint', 'Jade']) {

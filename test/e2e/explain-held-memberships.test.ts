@@ -6,7 +6,7 @@ import { scimPatch } from '../support/reconciling.ts';
 
 const GROUPS = ['g0', 'g1', 'g2', 'g3', 'g4'];
 
-test('explain names the approval and the groups when the guard holds the removals of a person', async () => {
+test('the guard holds the removals of a person from groups → explain names the approval and the groups', async () => {
   const removeMembers = { count: 1, percent: 100 };
   const bridge = await buildBridge({
     configure: ({ targets: { main } }) => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => place.stop());
 
 test.each([MIA, TOM])(
-  'the platform ignores a membership change of a person → explain of the person says that this change fails: %s',
+  'the platform ignores an addition or removal of a member → explain of the person (%s) says that this change fails',
   async (name) => {
     const { text } = await place.commands.run('explain', name);
     expect(text).toContain('has failed since');
@@ -48,7 +48,7 @@ test.each([MIA, TOM])(
   },
 );
 
-test('explain of a person with a drifted display name also says that a membership change fails', async () => {
+test('the display name of a person drifted and the platform ignores a membership change → explain reports that the change fails', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const scimId = (await place.platform.user(TOM))?.scimId ?? '';
   const answer = await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {

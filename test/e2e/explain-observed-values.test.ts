@@ -31,7 +31,7 @@ const explained = async (resource: string): Promise<any> => {
 };
 const valueOf = ({ values }: any, wanted: string) => values.find(({ name }: any) => name === wanted);
 
-test('explain of a value that cannot be mapped shows the value that the platform has', async () => {
+test('explain shows the value at the platform of an attribute whose source value cannot be mapped', async () => {
   const bob = await place.idp.createUser(BOB, { title: '3' });
   await place.idle();
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'three' });
@@ -42,7 +42,7 @@ test('explain of a value that cannot be mapped shows the value that the platform
   });
 });
 
-test('explain hides a value that others gave to an attribute with a secret name, as the plan does', async () => {
+test('explain hides a value that somebody gave at the platform to an attribute with a secret name', async () => {
   const cid = await place.idp.createUser('cid@acme.example', { nickName: 'from-source' });
   await place.idle();
   expect(valueOf(await explained(cid), 'attributes.vpnKey')).toMatchObject({ observed: 'from-source' });
@@ -54,7 +54,7 @@ test('explain hides a value that others gave to an attribute with a secret name,
   expect(JSON.stringify(found)).not.toContain('by-hand');
 });
 
-test('explain of a protected person shows the account and its groups as the platform has them', async () => {
+test('explain of a protected person shows the account and its groups as the platform has these', async () => {
   await place.change(({ targets: { main } }) => {
     main.users = { ...(main.users as object), protected: [ADA] };
   });

@@ -126,7 +126,7 @@ test('explain of a user with long names, 40 groups and many problems fits 40 lin
   expect(lines.at(-1)).toBe('Everything: --all, or --json.');
 }, 30_000);
 
-test('explain names each command as the installation calls it, within 100 columns', async () => {
+test('explain prints each advised command with the program name of the installation, within 100 columns', async () => {
   const program = process.argv[1] ?? '';
   process.argv[1] = join(import.meta.dirname, '../../dist/main.js');
   try {
@@ -154,7 +154,7 @@ test('explain --all and --json print every name in full', async () => {
   expect(text.split('\n').length).toBeGreaterThan(80);
 }, 30_000);
 
-test('explain prints a short page for a user without problems', async () => {
+test('explain of a user without problems prints a short page', async () => {
   await commands.run('release');
   await bridge.platform.control('PATCH', '/faults', {});
   const quiet = await bridge.idp.createUser('quiet@acme.example');
@@ -171,7 +171,7 @@ test('explain prints a short page for a user without problems', async () => {
   expect(text).not.toContain('--all');
 }, 90_000);
 
-test('explain shows a user as held, not as pending, when the removal from a group is held', async () => {
+test('explain calls a user held, not pending, when a removal from a group is held', async () => {
   const { idp } = bridge;
   const member = await idp.createUser('member@acme.example');
   const group = await idp.createGroup('held team', [member]);

@@ -20,7 +20,7 @@ const told = async (...args: string[]): Promise<string> => (await place.commands
 const remove = (group: string, name: string): Promise<unknown> =>
   place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[name] ?? ''}"]` });
 
-test('explain of a group counts only the members at the platform, and says that a protected member of the source is missing there', async () => {
+test('explain of a group counts only the members at the platform, and names a protected member of the source who is missing there', async () => {
   await open({ users: { protected: [KEPT] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[KEPT] ?? '']);
   await place.idle();
@@ -34,7 +34,7 @@ test('explain of a group counts only the members at the platform, and says that 
   expect(group).toContain('The source has 1 member more');
 }, 60_000);
 
-test('a person outside users.scope is in a group of the source → explain of the group and of the person announce no membership', async () => {
+test('a group contains a person outside users.scope → explain of the group and of the person announces no addition', async () => {
   await open({ users: { scope: 'userName ne "wes@acme.example"' } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -44,7 +44,7 @@ test('a person outside users.scope is in a group of the source → explain of th
   expect(await told('explain', WES)).not.toContain('still to be joined');
 }, 60_000);
 
-test('with the policy upsert-only a person stays in a group after the removal at the source, and explain and verify-access report the difference from the source', async () => {
+test('the source removes a member under the policy upsert-only → the member stays, and explain and verify-access report the difference', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -60,7 +60,7 @@ test('with the policy upsert-only a person stays in a group after the removal at
   expect(proof).not.toContain('every value as desired');
 }, 60_000);
 
-test('with the policy upsert-only a group stays at the platform after its deletion at the source, and explain of the group and of its member reports that', async () => {
+test('the source deletes a group under the policy upsert-only → the group stays, and explain of the group and of its member reports it', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   await place.idle();
@@ -71,7 +71,7 @@ test('with the policy upsert-only a group stays at the platform after its deleti
   expect(await told('explain', ANN)).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('when a group cannot get its new name, explain of a member shows the name that the group still has at the platform, and explain of the group shows the difference once', async () => {
+test('a group cannot get its new name → explain of a member shows the name that the platform still has, and explain of the group shows the difference once', async () => {
   await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
@@ -86,7 +86,7 @@ test('when a group cannot get its new name, explain of a member shows the name t
   expect(group).not.toContain('1 value differs');
 }, 60_000);
 
-test('the platform refuses the new name of a group → explain of a member gives the name as of the last sync, except while the group has the new name because somebody renamed it by hand', async () => {
+test('the platform refuses the new name of a group → explain of a member shows the name of the last sync, unless somebody gave the group its new name by hand', async () => {
   await open({});
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
   await place.idle();
@@ -114,7 +114,7 @@ test('the platform refuses the new name of a group → explain of a member gives
   expect(await explained()).toContain(STILL_OPS);
 }, 60_000);
 
-test('a person has a rejected removal, a group that the platform refuses to rename, and a membership that somebody removed by hand → explain says that sync does not write the first two, and sync adds the membership', async () => {
+test('a person has a rejected removal, a group with a refused rename and a removed membership → explain says that sync writes only the membership, and sync does', async () => {
   await open({ guard: { removeMembers: { count: 0, percent: 0 } } });
   const groups: string[] = [];
   for (const name of ['kept', 'refused', 'crew'])

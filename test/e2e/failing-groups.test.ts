@@ -35,7 +35,7 @@ const explainWith = (text: RegExp, of = 'Red') =>
     text.test((await place.commands.run('explain', of, '--all')).text.replaceAll(/\s+/g, ' ')),
   );
 
-test('a group cannot add a member while another member has no account yet → its failures are counted, and the log has one entry for all of them', async () => {
+test('a group fails several times to add a member → explain counts the failures, and the log has one entry for all of these', async () => {
   // A 404 may be transient, so the creation of Bob is under way for the whole test.
   await setFaults(failing('PATCH', 'Groups', 404), failing('POST', 'Users', 404));
   const bob = await place.idp.createUser(BOB);
@@ -45,13 +45,13 @@ test('a group cannot add a member while another member has no account yet → it
   expect(lines.filter((line) => line.includes('PlatformFailed'))).toHaveLength(1);
 }, 60_000);
 
-test('explain names the last failure: a 404 after a 503', async () => {
+test('the PATCH of a group fails with 503 and then with 404 → explain names the 404 as the last failure', async () => {
   await setFaults(failing('PATCH', 'Groups', 503, 1), failing('PATCH', 'Groups', 404));
   await join(ann);
   await explainWith(/failed [2-9] times in a row; .* The last failure: PATCH \S+ answered 404/);
 }, 60_000);
 
-test('explain of a person names the failed attempts of the group that the person waits for', async () => {
+test('a person waits for a group whose sync fails → explain of the person names the failed attempts of the group', async () => {
   await setFaults(failing('PATCH', 'Groups', 404));
   await join(ann);
   await explainWith(

@@ -42,7 +42,7 @@ async function approveFirst(...names: string[]): Promise<string> {
   return json.id;
 }
 
-test('a rejected change has a first approval, and its rejection is withdrawn → approvals list no longer names the first approval, and a second person cannot complete that approval', async () => {
+test('the rejection of a change with a first approval is withdrawn → `approvals list` no longer names this first approval, and a second person cannot complete it', async () => {
   const first = await approveFirst(ANN);
   const second = await approveFirst();
   expect(await list()).toContain(`a second person approves ${first}`);
@@ -56,7 +56,7 @@ test('a rejected change has a first approval, and its rejection is withdrawn →
   expect(await list()).not.toContain('a second person');
 }, 60_000);
 
-test('a rejected change has a first approval → explain of the person names this first approval, and not the one of another person', async () => {
+test('a rejected change of one person has a first approval → explain of this person names it, and explain of another person does not', async () => {
   const first = await approveFirst(ANN);
   const asks = (id: string): RegExp =>
     new RegExp(`eva approved 1 change .*: a second person approves .*${id}`);
@@ -68,7 +68,7 @@ test('a rejected change has a first approval → explain of the person names thi
   expect(await explained(ANN)).not.toContain('a second person approves');
 }, 60_000);
 
-test('one of two persons approves the rejected removal of a member → explain of the group and explain of the member name the first approval', async () => {
+test('one of two required operators approves the rejected removal of a member → explain of the group and of the member names the first approval', async () => {
   await place.change(({ targets }) =>
     Object.assign(targets.main.guard ?? {}, { removeMembers: { count: 0, percent: 0 } }),
   );
@@ -86,7 +86,7 @@ test('one of two persons approves the rejected removal of a member → explain o
   }
 }, 60_000);
 
-test('withdraw of the first approval of a part of a rejection → the first approval is taken back, and all changes stay rejected', async () => {
+test('the first approval of a part of a rejection is withdrawn → only the first approval is taken back, and all changes stay rejected', async () => {
   const first = await approveFirst(ANN);
   const { code, text } = await decide('withdraw', first);
   expect([code, text]).toEqual([0, `Withdrawn: the first approval of ${first}. The changes stay rejected.`]);
@@ -94,7 +94,7 @@ test('withdraw of the first approval of a part of a rejection → the first appr
   expect(await list()).not.toContain('a second person');
 }, 60_000);
 
-test('withdraw of a rejection with a first approval of the same id → the first withdraw takes the first approval back, and the next one withdraws the rejection', async () => {
+test('a rejection and its first approval have one id → the first withdraw takes the first approval back, and a second one withdraws the rejection', async () => {
   expect(await approveFirst()).toBe(id);
   expect((await decide('withdraw', id)).text).toContain('The changes stay rejected.');
   expect(await standing()).toBe(3);
@@ -102,13 +102,13 @@ test('withdraw of a rejection with a first approval of the same id → the first
   expect(await standing()).toBe(0);
 }, 60_000);
 
-test('the settings need one approver only → withdraw of a rejection with a first approval withdraws the rejection', async () => {
+test('the settings now require one approver → withdraw of a rejection with a first approval withdraws the rejection', async () => {
   await approveFirst();
   await place.change(({ targets }) => Object.assign(targets.main.guard ?? {}, { approvers: 1 }));
   expect((await decide('withdraw', id)).text).toContain(`Withdrawn: 3 of ${id}`);
 }, 60_000);
 
-test('two persons approve rejected changes by the id without its last part → the first approval is stored, and the second one completes it', async () => {
+test('two operators approve rejected changes by an id without its last part → the first approval is stored, and the second one completes it', async () => {
   const short = id.replace(/-\d+$/, '');
   expect(short).not.toBe(id);
   expect((await decide('approve', short, '--by', 'eva', '--json')).json.outcome).toBe('noted');

@@ -108,7 +108,7 @@ testAtRateLimit(
 );
 
 testAtRateLimit(
-  'people who are done are changed again during a load → the total of the load counts each of them once',
+  'synced people are changed again during a load → the total of the load in status counts each of these once',
   async ({ commands, idp, platform, push, load }) => {
     const ids = (await push(160)).slice(0, 8);
     const isThere = async (index: number) => (await platform.user(`person${index}@acme.example`))?.active;
@@ -124,7 +124,7 @@ testAtRateLimit(
 );
 
 testAtNoRateLimit(
-  'status names the rate limit as the bound of a load while the platform answers a part of the calls with 429, of which each pauses all calls for a second',
+  'the platform answers some calls of a load with 429, each of which pauses all calls → status names the rate limit as the bound of the load',
   async ({ push, faults, row }) => {
     await faults({ status429: { share: 0.12, retryAfter: 1 } });
     await push(300);
@@ -141,7 +141,7 @@ testAtNoRateLimit(
 );
 
 testAtFourCalls(
-  'status names latency as the bound at a slow platform and the breaker at a failing one, and a killed worker loses no count',
+  'status names latency as the bound of a load at a slow platform, and the breaker at a failing one, and counts on after a worker is killed',
   async ({ bridge, commands, push, faults, load }) => {
     await faults({ latencyMs: [300, 300] });
     await push(400);

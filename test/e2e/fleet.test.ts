@@ -94,7 +94,7 @@ test('before the first start, status reports no process, and doctor only warns',
   ]);
 });
 
-test('status, doctor and metrics show the role of each process, and which are stopped, killed or outdated', async ({
+test('status, doctor and metrics show the role of each process, and which processes are stopped, killed or of another version', async ({
   settings,
   commands,
   start,
@@ -187,7 +187,7 @@ test('status, doctor and metrics show the role of each process, and which are st
 }, 240_000);
 
 testOfRedis(
-  'while Redis is unavailable a process logs no failed beats, and it is listed again at once afterwards',
+  'Redis is unavailable for a while → a process logs no failed heartbeats, and is listed again as soon as Redis is back',
   async (context) => {
     const { place, commands, start } = context;
     const bridge = await start('all');

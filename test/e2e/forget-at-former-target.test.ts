@@ -68,10 +68,10 @@ async function expectRefused(words: string): Promise<void> {
   expect([code, text]).toEqual([1, expect.stringContaining(why)]);
 }
 
-test('the target is the tenant of the account → forget sees that the account is active', () =>
+test('the target still leads to the tenant of the account → forget is refused, because the account is active', () =>
   expectRefused(''));
 
-test('the settings have a new address of the target that was never read → forget is refused, and says so', async () => {
+test('the settings have a new address of the target that no run has read yet → forget is refused and says so', async () => {
   const { platformUrl, fixtures } = other.ready;
   const { token } = place.settings.targets.main;
   await place.change(({ targets }) =>
@@ -81,7 +81,7 @@ test('the settings have a new address of the target that was never read → forg
   await place.change(({ targets }) => Object.assign(targets.main, { url: front.url, token }));
 }, 60_000);
 
-test('the unchanged address leads to another tenant, and the connection that feeds the target has it on hold → forget does not look at the account there', async () => {
+test('the address leads to another tenant and its connection has it on hold → forget does not read an account there', async () => {
   front.platformUrl = other.ready.platformUrl;
   front.token = other.ready.fixtures.apiKeys.admin;
   const [code, text] = await outcome('reconcile', '--target', 'main', '--yes');

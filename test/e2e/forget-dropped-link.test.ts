@@ -29,7 +29,7 @@ const { outcome } = commandsAt(() => place);
 const forget = (...flags: string[]) => outcome('forget', `User:${bob}`, '--yes', ...flags);
 const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.scimId ?? '';
 
-test('a leaver whose link was dropped is still in a group → forget --leave-account names the group in which the account stays', async () => {
+test('a leaver with a dropped link is still in a group at the platform → forget --leave-account names the group', async () => {
   await dropLinkAndDelete();
   expect(await forget()).toEqual([
     1,
@@ -44,7 +44,7 @@ test('a leaver whose link was dropped is still in a group → forget --leave-acc
   expect((await place.platform.group('sales'))?.members).toContain(BOB);
 }, 60_000);
 
-test('a leaver whose link was dropped at a target that left the settings → forget exits 1, because the account may be active', async () => {
+test('a leaver has a dropped link at a target that left the settings → forget exits 1, because the account may be active', async () => {
   await dropLinkAndDelete();
   await place.change(renameTarget);
   const id = await scimId();
@@ -55,7 +55,7 @@ test('a leaver whose link was dropped at a target that left the settings → for
   expect((await forget('--leave-account'))[0]).toBe(0);
 }, 60_000);
 
-test('a create got no answer before the target left the settings → forget exits 1 because an account may be active there, and --leave-account says that it may stay', async () => {
+test('a create at a target that left the settings got no answer → forget exits 1 because an account may be active, and --leave-account says that it may stay', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'POST', path: '/Users$', dropBefore: true }],
   });

@@ -23,7 +23,7 @@ const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.sc
 const open = async (): Promise<void> =>
   byHand(place, 'PATCH', `/Users/${await scimId()}`, { op: 'replace', path: 'active', value: true });
 
-test('somebody opened the account of a leaver → forget exits 1, and succeeds after a reconcile', async () => {
+test('somebody reactivates the account of a leaver at the platform → forget exits 1, and succeeds after a reconcile', async () => {
   await open();
   expect((await place.platform.user(BOB))?.active).toBe(true);
   const [code, text] = await forget();
@@ -36,7 +36,7 @@ test('somebody opened the account of a leaver → forget exits 1, and succeeds a
   expect(forgotten).toContain(`account ${await scimId()} stays at main, deactivated`);
 }, 60_000);
 
-test('forget of a leaver whose link was forgotten and whose account is open says that the account is open', async () => {
+test('forget of a leaver without a link and with an active account says that the account is open', async () => {
   await place.commands.run('links', 'forget', `User:${bob}`, '--leave-account');
   await open();
   expect(await forget()).toEqual([
@@ -56,7 +56,7 @@ test('forget of a leaver whose account was deleted at the platform says that the
   expect(lists).toHaveLength(1);
 }, 60_000);
 
-test('the platform hangs → forget --leave-account of a leaver ends within 15 seconds', async () => {
+test('the platform does not answer calls → forget --leave-account of a leaver ends within 15 seconds', async () => {
   await place.platform.control('PATCH', '/faults', { timeoutBeforeCommit: { share: 1 } });
   const startedAt = Date.now();
   const [code, text] = await forget('--leave-account');

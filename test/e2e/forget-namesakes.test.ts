@@ -30,7 +30,7 @@ const rename = async (id: string, userName: string): Promise<void> => {
 const forget = (...words: string[]) => place.commands.run('forget', ...words, '--yes', '--by', 'dpo');
 const acts = async (): Promise<string> => (await place.commands.run('acts')).text;
 
-test('a pushed user with another externalId has the userName of a former person → forget of the name refuses and names the former ref, and forget of that ref keeps link and audit entries of the user', async () => {
+test("a pushed user has the userName of a former person, with another externalId → forget of the name is refused, and forget of the former ref keeps the user's link and audit entries", async () => {
   const ivy = await create(IVY, 'ext-ivy');
   const jan = await create(JAN, 'ext-jan');
   await remove(ivy);
@@ -50,7 +50,7 @@ test('a pushed user with another externalId has the userName of a former person 
   for (const log of ['log', 'acts']) expect((await place.commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('a pushed user without externalId has the userName of a former person → forget asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
+test("a pushed user without externalId has a former person's userName → forget asks whether both are one person, and continues once --other-people names the user", async () => {
   const admin = (body: object) =>
     send(`http://127.0.0.1:${place.port}/admin/v1`, 'POST', '/forget', {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
@@ -77,7 +77,7 @@ test('a pushed user without externalId has the userName of a former person → f
   await expect(admin({ ...order, otherPeople: [`User:${kim}`] })).resolves.toMatchObject({ status: 200 });
 }, 60_000);
 
-test('a person is pushed again with the same externalId → forget of the former ref refuses, also when the order calls the user somebody else', async () => {
+test('a person is pushed again with the same externalId → forget of the former ref is refused, even if the order calls the user another person', async () => {
   const former = await create(IVY, 'ext-ivy');
   await remove(former);
   const again = await create('ivy.new@acme.example', 'ext-ivy');
@@ -90,7 +90,7 @@ test('a person is pushed again with the same externalId → forget of the former
   }
 }, 60_000);
 
-test('a new user with another externalId has taken over the account of a former person → forget of the former ref asks whether this is the same person', async () => {
+test("a new user with another externalId took over a former person's account → forget of the former ref asks whether both are one person", async () => {
   const former = await create(IVY, 'ext-ivy');
   await remove(former);
   const again = await create(IVY, 'ext-ivy-2');
@@ -101,7 +101,7 @@ test('a new user with another externalId has taken over the account of a former 
   });
 }, 60_000);
 
-test('on hold, a person with a closed account is created anew with another externalId → forget of the former ref asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
+test('while the target is on hold, a former person is created anew with another externalId → forget asks whether both are one person, and continues with --other-people', async () => {
   const former = await create(IVY, 'ext-ivy');
   await remove(former);
   await place.commands.run('hold');
@@ -118,7 +118,7 @@ test('on hold, a person with a closed account is created anew with another exter
   expect((await forget(`User:${former}`, '--other-people', `User:${body.id}`)).code).toBe(0);
 }, 60_000);
 
-test('the account of a former person is at a target that the settings no longer have, and a user with another externalId is given the userName → forget of the former ref removes the former person', async () => {
+test("a former person's account is at a target that left the settings, and another user has the userName → forget of the former ref removes the former person", async () => {
   const former = await create(IVY, 'ext-ivy');
   await remove(former);
   await place.change((settings) => {
@@ -130,7 +130,7 @@ test('the account of a former person is at a target that the settings no longer 
   expect((await forget(`User:${former}`)).code).toBe(0);
 }, 60_000);
 
-test('an order to forget with --other-people meets a sync of the person → the running service completes the order', async () => {
+test('forget --other-people is interrupted by a sync of the person → the running service completes the order', async () => {
   const former = await create(IVY, 'ext-ivy');
   await remove(former);
   const jan = await create(JAN, undefined);
@@ -150,7 +150,7 @@ test('an order to forget with --other-people meets a sync of the person → the 
   expect((await forget(`User:${former}`)).code).toBe(4);
 }, 60_000);
 
-test('the externalId of a pushed user is the userName of a former person without externalId → forget asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
+test('the externalId of a pushed user is the userName of a former person → forget asks whether both are one person, and continues with --other-people', async () => {
   const former = await create(IVY, undefined);
   await remove(former);
   const again = await create(JAN, IVY);

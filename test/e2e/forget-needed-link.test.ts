@@ -21,7 +21,7 @@ afterEach(() => place.stop());
 const forget = (...flags: string[]) => place.commands.run('links', 'forget', `User:${bob}`, ...flags);
 const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
-test('links forget of a leaver whose deactivation is held exits 1, and the approved deactivation is written', async () => {
+test('links forget of a leaver with a held deactivation exits 1, and the deactivation is still written after its approval', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   const refused = await forget();
@@ -48,7 +48,7 @@ test('links forget of a person whose removal from a group is held says that the 
   expect((await forget()).text).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('links forget of a person who is still pushed says that the next sync adopts the account again, and users.protected prevents the adoption', async () => {
+test('links forget of a pushed person says that the next sync adopts the account again, and users.protected prevents the adoption', async () => {
   const setActive = (value: boolean) =>
     place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value });
   await setActive(false);
@@ -76,7 +76,7 @@ test('links forget of a person who is still pushed says that the next sync adopt
   expect(await told('links', 'show', BOB)).toContain('not linked');
 }, 60_000);
 
-test('links forget --leave-account drops the link of a leaver with an open account, and the audit entry says that the account stays', async () => {
+test('links forget --leave-account of a leaver with an open account removes the link, and the audit entry says that the account stays', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   expect((await forget('--leave-account')).code).toBe(0);
@@ -84,6 +84,6 @@ test('links forget --leave-account drops the link of a leaver with an open accou
   expect(await told('acts')).toContain('left as it is');
 }, 60_000);
 
-test('links forget of a person who is as desired exits 0 without a flag', async () => {
+test('links forget of a person who is as desired exits 0 without --leave-account', async () => {
   expect((await forget()).code).toBe(0);
 }, 60_000);

@@ -42,7 +42,7 @@ const acts = async (): Promise<{ act: string; subject?: string; forgotten?: true
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-test('forget keeps the values of other persons that are equal to a name of the person', async () => {
+test('forget keeps values of other persons that equal a name of the forgotten person', async () => {
   const boss = await bridge.idp.createUser('boss@acme.example', {
     ...{ externalId: '100200', displayName: 'John Smith' },
   });
@@ -65,7 +65,7 @@ test('forget keeps the values of other persons that are equal to a name of the p
   );
 }, 60_000);
 
-test('forget with the name of a group, a word of a note or the id of a forgotten person exits 4 and changes nothing', async () => {
+test('forget by the name of a group, a word of a note or the id of a forgotten person exits 4 and changes nothing', async () => {
   const [ann, bob] = [
     await bridge.idp.createUser('ann@acme.example'),
     await bridge.idp.createUser('bob@acme.example'),
@@ -115,7 +115,7 @@ test('an order to forget that was interrupted is completed by the same order, by
   for (const log of ['log', 'acts']) expect((await commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('forget of a person whose removal from a group is held names the group in which the account stays, and the group is no exception afterwards', async () => {
+test('forget of a person with a held removal names the group in which the account stays, and this group is no exception afterwards', async () => {
   const ids = await Promise.all(
     ['ann', 'bob', 'cat'].map((name) => bridge.idp.createUser(`${name}@acme.example`)),
   );

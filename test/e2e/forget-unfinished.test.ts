@@ -60,7 +60,7 @@ const tried = (outcome: string) =>
 const forgetActs = async (): Promise<string[]> =>
   (await commands.run('acts', '--action', 'forget')).text.split('\n').filter((line) => line.includes('dpo'));
 
-test('an interrupted order to forget is completed by the running processes exactly once, under the name of its operator', async () => {
+test('an interrupted order to forget is completed exactly once by the running processes, and recorded with the operator who gave it', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
@@ -83,7 +83,7 @@ test('an interrupted order to forget is completed by the running processes exact
   for (const log of ['log', 'acts']) expect((await commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('the service completes an interrupted order to forget, but not an order that another process may still run', async () => {
+test('the service completes an interrupted order to forget, but leaves alone an order that another process may still run', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
@@ -95,7 +95,7 @@ test('the service completes an interrupted order to forget, but not an order tha
   await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);
 }, 60_000);
 
-test('an interrupted order to forget waits while the account is open or the person is pushed again, and doctor names the order; --leave-account completes it', async () => {
+test('an interrupted order to forget waits while the account is open or the person is pushed again → doctor names it, and --leave-account completes it', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
@@ -138,7 +138,7 @@ test('an interrupted order to forget waits while the account is open or the pers
   expect(await redis.hexists(keyOf('links:main'), `User:${bob}`)).toBe(0);
 }, 60_000);
 
-test('an order to forget at two connections that was killed after the first is completed by the running service', async () => {
+test('an order to forget at two connections is killed after the first connection → the running service completes it', async () => {
   const { connections } = bridge.config;
   const [first] = Object.values(connections);
   if (first) connections.second = { ...first, name: 'second' };

@@ -178,7 +178,7 @@ test("forget refuses a user who is still pushed; after the deletion no key conta
   expect((await commands.run('doctor', '--deep')).text).toContain('agrees with the records');
 }, 60_000);
 
-test('verification of the log reports personal data that was removed without an order', async () => {
+test('personal data is removed from the log without an order to forget → `log --verify` reports it', async () => {
   const key = `${bridge.config.redis.prefix}:{default}:logPersonal:main`;
   const [field = '', value = ''] =
     Object.entries(await redis.hgetall(key)).find(([, text]) => !text.startsWith('forgotten')) ?? [];
@@ -210,7 +210,7 @@ test('forget refuses a user whose account is active, unless --leave-account is g
   expect((await admin('/forget', { person: name })).status).toBe(400);
 }, 60_000);
 
-test('forget finds a user by a former name if only log entries are left', async () => {
+test('forget finds a user by a former name when only log entries are left', async () => {
   const name = 'dora@acme.example';
   const id = await bridge.idp.createUser(name);
   await untilSynced();
@@ -224,7 +224,7 @@ test('forget finds a user by a former name if only log entries are left', async 
   expect(await traces([name])).toEqual([]);
 }, 60_000);
 
-test('restore of a backup names the users who were forgotten after the backup', async () => {
+test('restore names the users who were forgotten after the backup was made', async () => {
   const name = 'emil@acme.example';
   const id = await bridge.idp.createUser(name);
   await untilSynced();
@@ -244,7 +244,7 @@ test('restore of a backup names the users who were forgotten after the backup', 
   for (const log of ['log', 'acts']) expect(await commands.run(log, '--verify')).toMatchObject({ code: 0 });
 }, 60_000);
 
-test('forget refuses held and rejected deactivations; with --leave-account they are removed with their exceptions', async () => {
+test('forget refuses a user with a held or rejected deactivation; with --leave-account the deactivation and its exception are removed', async () => {
   const names = ['fay@acme.example', 'gus@acme.example'];
   const ids = await Promise.all(names.map((name) => bridge.idp.createUser(name)));
   await untilSynced();

@@ -31,7 +31,7 @@ async function renamedAndDeleted(): Promise<Record<'ann' | 'bob', string>> {
   return { ann, bob };
 }
 
-test('a person gets the former userName of a leaver whose account is closed → the closed account gives this userName up', async () => {
+test('a person gets the former userName of a leaver, which the closed account still has → the closed account is renamed to free it', async () => {
   place = await openPlace({});
   const { bob } = await renamedAndDeleted();
   await eventually('closed', async () => (await accountOf(`ext-${ANN}`))?.active === false);
@@ -43,7 +43,7 @@ test('a person gets the former userName of a leaver whose account is closed → 
   expect((await place.commands.run('dead-letters', 'list', '--json')).json).toEqual([]);
 }, 60_000);
 
-test('a person out of scope was renamed after the closing, and another person gets the former userName → the closed account gives this userName up', async () => {
+test('a person out of scope is renamed after the account was closed, and another person gets the former userName → the closed account is renamed to free it', async () => {
   place = await openPlace({ target: NO_GUESTS });
   const ann = await place.idp.createUser(ANN);
   const bob = await place.idp.createUser(BOB);
@@ -59,7 +59,7 @@ test('a person out of scope was renamed after the closing, and another person ge
 }, 60_000);
 
 test.each(['deleted at the source', 'out of scope'])(
-  'a person is to get the former userName of a leaver who is %s, and the mark of the rename is lost → plan and sync --dry-run list the rename, and a reconcile writes it',
+  'a person needs the former userName of a leaver %s, and the mark of the rename is lost → plan and sync --dry-run list the rename, and reconcile writes it',
   async (state) => {
     place = await openPlace({ target: NO_GUESTS });
     const ann = await place.idp.createUser(ANN);
@@ -93,7 +93,7 @@ test.each(['deleted at the source', 'out of scope'])(
   60_000,
 );
 
-test('a person is to get the former userName of a leaver whose closing is still pending → plan and sync --dry-run list the rename', async () => {
+test('a person needs the former userName of a leaver whose account is not closed yet → plan and sync --dry-run list the rename', async () => {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);
   const bob = await place.idp.createUser(BOB);
@@ -111,7 +111,7 @@ test('a person is to get the former userName of a leaver whose closing is still 
   expect(await accountOf(`ext-${BOB}`)).toMatchObject({ active: true, userName: ANN });
 }, 60_000);
 
-test('a person gets the last userName of a leaver → the closed account keeps this userName, and the person is a dead letter', async () => {
+test('a person gets the last userName of a leaver → the closed account keeps it, and the person becomes a dead letter', async () => {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);
   const bob = await place.idp.createUser(BOB);
@@ -124,7 +124,7 @@ test('a person gets the last userName of a leaver → the closed account keeps t
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('person who left');
 }, 60_000);
 
-test('the closing of a renamed leaver is held, and another person gets the former userName → the person waits for the decision with at most three rename calls', async () => {
+test('the deactivation of a renamed leaver is held, and another person gets the former userName → the person waits, after at most three rename calls', async () => {
   place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
   const { bob } = await renamedAndDeleted();
   await eventually(

@@ -24,7 +24,7 @@ const rename = (id: string, value: string) =>
 const accountOf = async (externalId: string) =>
   (await place.platform.state()).users.find((user) => user.externalId === externalId);
 
-test('another person gets the former userName of a leaver who was renamed and deleted at once → the closed account gives this userName up, and no dead letter arises', async () => {
+test('a leaver is renamed and deleted at once, and another person gets the former userName → the closed account is renamed to free it, without a dead letter', async () => {
   await rename(ann, 'ann.new@acme.example');
   await place.idp.send('DELETE', `/Users/${ann}`);
   await rename(bob, ANN);
@@ -36,7 +36,7 @@ test('another person gets the former userName of a leaver who was renamed and de
   expect((await place.commands.run('plan')).code).toBe(0);
 }, 60_000);
 
-test('a leaver was renamed and deleted at once, and nobody else gets the former userName → the closed account keeps this userName without a further write', async () => {
+test('a leaver is renamed and deleted at once, and nobody needs the former userName → the closed account keeps it without a further write', async () => {
   await rename(ann, 'ann.new@acme.example');
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.platform.forgetRequests();
@@ -48,7 +48,7 @@ test('a leaver was renamed and deleted at once, and nobody else gets the former 
   expect(writes).toHaveLength(1);
 }, 60_000);
 
-test('a new person without an account gets the former userName of a leaver who was renamed and deleted at once → the account is taken over', async () => {
+test('a leaver is renamed and deleted at once, and a new person gets the former userName → the new person takes the closed account over', async () => {
   await rename(ann, 'ann.new@acme.example');
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idp.createUser(ANN, { externalId: 'ext-second' });

@@ -57,7 +57,7 @@ const ANOTHER_OWNER = 'the key has another owner now';
 const explained = async (ref: string): Promise<string> =>
   (await run('explain', ref, '--all')).text.replaceAll(/\s+/g, ' ');
 
-test('the person who owns the platform key leaves, and the key gets another owner → explain says so, and the next reconcile closes the account', async () => {
+test('the owner of the platform key leaves, and the key then gets another owner → explain says so, and the next reconcile closes the account', async () => {
   await letOwnerLeave();
   expect(await isActive()).toBe(true);
   const [owner] = (await run('explain', ANN, '--json')).json;
@@ -74,7 +74,7 @@ test('the person who owns the platform key leaves, and the key gets another owne
   expect((await run('exceptions', '--json')).json).toEqual([]);
 }, 60_000);
 
-test('the person who owns the platform key leaves, and the key gets another owner → plan and the dry run of sync list the deactivation, and apply writes it', async () => {
+test('the owner of the platform key leaves, and the key then gets another owner → plan and sync --dry-run list the deactivation, and apply writes it', async () => {
   const ann = await letOwnerLeave();
   const file = join(place.commands.folder, 'plan.json');
   const unwritten = await run('plan', '--full');
@@ -92,7 +92,7 @@ test('the person who owns the platform key leaves, and the key gets another owne
   expect((await run('plan', '--full')).code).toBe(0);
 }, 60_000);
 
-test('a leaver still owns the platform key, or the platform names no owner → no reconcile closes the account, and sync closes it if the key has no owner', async () => {
+test('a leaver still owns the platform key, or the platform names no owner → reconcile leaves the account open, and sync closes it only if the key has no owner', async () => {
   const ann = await letOwnerLeave();
   await run('reconcile', '--yes');
   front.answer = (_, url) => (url.endsWith('/users/me') ? { status: 404 } : undefined);
@@ -112,7 +112,7 @@ test('a leaver still owns the platform key, or the platform names no owner → n
   expect(await isActive()).toBe(false);
 }, 60_000);
 
-test('the record of the person who owns the platform key is damaged → explain does not say that the key has another owner', async () => {
+test('the stored record of the owner of the platform key is damaged → explain does not say that the key has another owner', async () => {
   const ann = await protectOwner();
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
   await place.idle();
@@ -122,7 +122,7 @@ test('the record of the person who owns the platform key is damaged → explain 
   expect(await explained(`User:${ann}`)).not.toContain(ANOTHER_OWNER);
 }, 60_000);
 
-test('the owner of the platform key was deleted, and another target still has the former name → explain does not say that the key has another owner', async () => {
+test('the owner of the platform key is deleted while another target still has the former name → explain does not say that the key has another owner', async () => {
   const other = await startSandbox();
   place = await openPlace({});
   front = await startFront();
@@ -152,7 +152,7 @@ test('the owner of the platform key was deleted, and another target still has th
   await other.stop();
 }, 60_000);
 
-test('the key is replaced and its owner cannot be read → a leaver who owned the former key stays active, and is closed without a reconcile once the platform names another owner', async () => {
+test('the key is replaced and its new owner cannot be read → a leaver who owned the former key stays active until the platform names another owner', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;
@@ -190,7 +190,7 @@ test('the key is replaced and its owner cannot be read → a leaver who owned th
   expect(await isActive()).toBe(false);
 }, 90_000);
 
-test('the owner of the platform key cannot be read → plan, explain and reconcile say why the group of an unmanaged member, who may be the owner, is not compared', async () => {
+test('the owner of the platform key cannot be read → plan, explain and reconcile say why the group of an unmanaged member is not compared', async () => {
   place = await openPlace({
     target: { groups: { members: 'authoritative' } },
     before: (platform) =>

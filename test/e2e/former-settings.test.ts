@@ -20,7 +20,7 @@ afterAll(() => place.stop());
 
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
-test('while the settings are unchanged, dead-letters list, explain, plan and exceptions say nothing of changed settings', async () => {
+test('the settings are unchanged → dead-letters list, explain, plan and exceptions mention no changed settings', async () => {
   for (const command of [['dead-letters', 'list'], ['explain', BOB, '--all'], ['plan'], ['exceptions']])
     expect((await runCommand(...command)).text).not.toMatch(/settings (that )?have changed/);
   expect((await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ')).toMatch(
@@ -28,7 +28,7 @@ test('while the settings are unchanged, dead-letters list, explain, plan and exc
   );
 });
 
-test('after another connection was added to the target, dead-letters list, explain, plan and exceptions say nothing of changed settings', async () => {
+test('another connection is added to the target → dead-letters list, explain, plan and exceptions mention no changed settings', async () => {
   const { connections } = place.settings;
   const hr = { tokens: [{ name: 'hr', secret: `${TOKEN}-hr` }] };
   await place.change((settings) => {
@@ -41,7 +41,7 @@ test('after another connection was added to the target, dead-letters list, expla
   });
 });
 
-test('after adopt was changed, each command says that the account was refused under the former settings, and a retry takes the account over', async () => {
+test('the setting adopt is changed → each command says that the account was refused under the former settings, and a retry takes the account over', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';
   });
@@ -72,7 +72,7 @@ test('after adopt was changed, each command says that the account was refused un
   expect(JSON.parse(entry ?? '').initiatedBy).toEqual({ type: 'operator', id: 'retry:alice' });
 });
 
-test('dead-letters list shows a refusal that the present settings repeat, and does not blame former settings', async () => {
+test('the present settings repeat a refusal → dead-letters list shows it without blaming former settings', async () => {
   const { text } = await runCommand('dead-letters', 'list');
   expect(text).toContain('level is string and cannot become a number');
   expect(text).not.toContain('settings that have changed');

@@ -42,7 +42,7 @@ const { told } = commandsAt(() => place);
 const membersOf = async (name: string): Promise<string[] | undefined> =>
   (await place.platform.group(name))?.members.toSorted();
 
-test('the plan of groups that are created again lists the memberships that apply writes, and none of a held leaver', async () => {
+test('groups deleted at the platform are created again → plan lists the memberships that apply writes, without that of a held leaver', async () => {
   const file = join(place.commands.folder, 'plan.json');
   const plan = await told('plan', '--out', file);
   for (const added of [`${DAN} in ops`, `${BOB} in sales`])
@@ -57,7 +57,7 @@ test('the plan of groups that are created again lists the memberships that apply
   expect(await membersOf('sales')).toEqual([BOB]);
 }, 60_000);
 
-test('others deleted a group with held and rejected removals → the sync that creates the group again ends these removals', async () => {
+test('somebody deletes a group with held and rejected removals at the platform → the sync that creates it again ends these removals', async () => {
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   expect(await membersOf('ops')).toEqual([DAN]);
@@ -71,7 +71,7 @@ test('others deleted a group with held and rejected removals → the sync that c
   expect(await told('explain', 'ops')).not.toContain('It is an exception');
 }, 60_000);
 
-test('after others deleted a group, explain and sync --dry-run of a member do not show a held removal from this group as still to be made', async () => {
+test('somebody deletes a group with a held removal at the platform → explain and sync --dry-run of the member no longer announce the removal', async () => {
   const explained = await told('explain', BOB);
   expect(explained).not.toContain('1 group still to be left');
   expect(explained).not.toContain('holds :');

@@ -24,7 +24,7 @@ async function openRemade(target: object): Promise<void> {
 
 const { told } = commandsAt(() => place);
 
-test('others delete a group and create it again with one of its two members → explain and sync --dry-run of both show the new link, those of the missing member also an addition, and sync writes only this addition', async () => {
+test('somebody recreates a group at the platform with one of its two members → explain and sync --dry-run announce the new link, and sync adds only the missing member', async () => {
   await openRemade({ adopt: 'exact' });
   for (const command of [
     ['sync', ANN, '--dry-run'],
@@ -49,7 +49,7 @@ test('others delete a group and create it again with one of its two members → 
   expect((await place.platform.group('Lab'))?.members.toSorted()).toEqual([ANN, BOB]);
 }, 60_000);
 
-test('others delete a group and create it again, and the settings have adopt: report → explain and sync of a member say that a person has to act', async () => {
+test('somebody recreates a group at the platform under adopt: report → explain and sync of a member say that a person has to act', async () => {
   await openRemade({ adopt: 'report' });
   const why = 'a group of this name exists and adopt is report';
   const explained = await told('explain', BOB);
@@ -65,7 +65,7 @@ test('others delete a group and create it again, and the settings have adopt: re
   ]);
 }, 60_000);
 
-test('a pushed group has the name of a group that others made, and the settings have adopt: report → plan lists the memberships that wait for the group', async () => {
+test('a pushed group has the name of an unmanaged group under adopt: report → plan lists the memberships that wait for the group', async () => {
   place = await openPlace({ target: { adopt: 'report' } });
   await createByHand(place, 'Groups', { displayName: 'Hand' });
   const ann = await place.idp.createUser(ANN);

@@ -34,7 +34,7 @@ const told = async ({ commands }: Place, ...args: string[]) => {
   return { text: text.replaceAll(/\s+/g, ' '), code };
 };
 
-test('others renamed a group → explain and sync of a member say so, and sync repairs the name of the group', async (place) => {
+test('somebody renames a group at the platform → explain and sync of a member report it, and sync writes the name of the group back', async (place) => {
   await foundGroups(place);
   await renameByHand(place, 'ops', 'between');
   await renameByHand(place, 'sales', 'ops');
@@ -55,7 +55,7 @@ test('others renamed a group → explain and sync of a member say so, and sync r
   expect((await told(place, 'explain', BOB)).text).toContain('as desired: active, in 1 group');
 }, 60_000);
 
-test('explain of a member does not say that a group with a pending rename is still to be joined', async (place) => {
+test('a group waits for its rename → explain of a member says that the group is still to get its new name', async (place) => {
   const { ops, bob } = await foundGroups(place);
   const staff = await place.idp.createGroup('staff', [bob]);
   await place.idle();
@@ -71,7 +71,7 @@ test('explain of a member does not say that a group with a pending rename is sti
   expect((await told(place, 'explain', BOB)).text).toContain('2 groups still to get their new names');
 }, 60_000);
 
-test('while another group has the name of a group of the person, sync of the person names the group without its name and does not exit 0', async (place) => {
+test("another group has the name of a person's group → sync of the person names this group and exits nonzero", async (place) => {
   await foundGroups(place);
   await renameByHand(place, 'ops', 'former ops');
   await renameByHand(place, 'sales', 'ops');
@@ -83,7 +83,7 @@ test('while another group has the name of a group of the person, sync of the per
   expect(synced.code).not.toBe(0);
 }, 60_000);
 
-test('sync of a member names the group whose rename the platform refused, and its dry run lists the group as not written', async (place) => {
+test('the platform refuses the rename of a group → sync of a member names the group, and its dry run lists the rename as not written', async (place) => {
   const { ops } = await foundGroups(place);
   const { platformUrl, fixtures } = place.sandbox.ready;
   await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
@@ -106,7 +106,7 @@ test('sync of a member names the group whose rename the platform refused, and it
   }
 }, 60_000);
 
-test('sync of a member exits 0 when it repaired the name of a group that waits for other members', async (place) => {
+test('sync of a member repairs the name of a group that waits for other members → sync exits 0', async (place) => {
   const { ops, ann } = await foundGroups(place);
   await renameByHand(place, 'ops', 'former ops');
   await place.stopApps();
@@ -122,7 +122,7 @@ test('sync of a member exits 0 when it repaired the name of a group that waits f
   expect(synced.code).toBe(0);
 }, 60_000);
 
-test('while a group has another name and another sync of the group runs, sync of a member exits 2 and names the group', async (place) => {
+test('a group has another name at the platform and another sync of it runs → sync of a member exits 2 and names the group', async (place) => {
   const { ops } = await foundGroups(place);
   await renameByHand(place, 'ops', 'former ops');
   await place.stopApps();
@@ -134,7 +134,7 @@ test('while a group has another name and another sync of the group runs, sync of
   expect(synced.code).toBe(2);
 }, 60_000);
 
-test('sync of a person who joins a group with another name at the platform gives the group its name and adds the person', async (place) => {
+test('a person joins a group that has another name at the platform → sync of the person renames the group and adds the person', async (place) => {
   const { ops, ann } = await foundGroups(place);
   const scimId = (await place.platform.user(BOB))?.scimId;
   const { groups } = await place.platform.state();

@@ -83,7 +83,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a held mass deactivation survives kill -9 and is listed, approved and applied', async () => {
+test('a mass deactivation that is held survives kill -9, and is listed, approved and written', async () => {
   await Promise.all(
     ids.slice(0, 8).map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
   );
@@ -162,7 +162,7 @@ test('a held mass deactivation survives kill -9 and is listed, approved and appl
   });
 }, 180_000);
 
-test('a rejected approval changes nothing at the platform, and can still be approved', async () => {
+test('a rejected approval changes nothing at the platform, and can be approved later', async () => {
   const left = ids.slice(8);
   await Promise.all(
     left.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
@@ -200,7 +200,7 @@ test('approvals show and reject with --group select only the held changes of mem
   expect(rest.answer.items).toBe(total - matching);
 }, 60_000);
 
-test('hold stops writes and release resumes them, and the answer of each command names the changed target', async () => {
+test('hold stops the writes of a target and release resumes these writes, and each command prints the target', async () => {
   expect((await command('hold', '--note', 'platform upgrade', '--json')).answer).toEqual([
     { connection: 'default', target: 'main', changed: true },
   ]);

@@ -17,7 +17,7 @@ const groupsOf = async (name: string) => (await place.platform.user(name))?.grou
 const leave = (group: string, user: string) =>
   place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${user}"]` });
 
-test('a person is in three groups by hand, and two removals are allowed → plan announces all three as held, while sync of the person makes two and holds one', async () => {
+test('a person was added to three groups by hand and two removals are allowed → plan announces all three as held, but sync of the person makes two and holds one', async () => {
   const removeMembers = { count: 2, percent: 100 };
   place = await openPlace({ target: { groups: { members: 'authoritative' }, guard: { removeMembers } } });
   await place.idp.createUser(BOB);
@@ -41,7 +41,7 @@ test('a person is in three groups by hand, and two removals are allowed → plan
   expect(await groupsOf(BOB)).toHaveLength(1);
 }, 60_000);
 
-test('a removal is held, the limit is raised and the source removes another member → plan and sync --dry-run announce no hold, and only the second is written', async () => {
+test('a removal is held, the limit is raised and the source removes another member → plan and sync --dry-run announce no new hold, and only the second removal is written', async () => {
   place = await openPlace({ target: { guard: { removeMembers: { count: 0, percent: 100 } } } });
   const [ann, bob] = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
   const crew = await place.idp.createGroup('crew', [ann, bob]);
@@ -61,7 +61,7 @@ test('a removal is held, the limit is raised and the source removes another memb
   expect(await groupsOf(ANN)).toEqual(['crew']);
 }, 60_000);
 
-test('a group loses a leaver whose deactivation exceeds the limit, and a member whose removal does not → plan and sync --dry-run announce only the changes of the leaver as held, and other removals are written', async () => {
+test("a group loses a leaver whose deactivation is held, and another member → plan and sync --dry-run announce only the leaver's changes as held, and the other removal is written", async () => {
   const none = { count: 0, percent: 100 };
   const two = { count: 2, percent: 100 };
   place = await openPlace({ target: { guard: { deactivate: none, removeMembers: two } } });

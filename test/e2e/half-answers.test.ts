@@ -46,7 +46,7 @@ const setActive = async (name: string, value: boolean): Promise<void> => {
   expect(answer.status).toBe(200);
 };
 
-test('the platform answers without `active` → a new account is activated, a leaver is closed, and verify-access and plan say that the state could not be read', async () => {
+test('the platform leaves `active` out of its answers → new accounts are activated, leavers closed, and verify-access and plan say that the state could not be read', async () => {
   const bob = await place.idp.createUser(BOB);
   await place.idle();
   hideActive();
@@ -70,7 +70,7 @@ test('the platform answers without `active` → a new account is activated, a le
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test("an account that cannot be read is named by plan, reconcile and status with the platform's answer, and explain says that its state is not known", async () => {
+test('the platform fails to show an account → plan, reconcile and status name it with the answer, and explain says that its state is unknown', async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
@@ -102,7 +102,7 @@ test("an account that cannot be read is named by plan, reconcile and status with
   expect((await place.platform.user(ANN))?.active).toBe(false);
 }, 60_000);
 
-test('explain of a person whose account the platform does not show yet claims no other person who has the name', async () => {
+test('the platform does not show an account yet → explain of its person does not claim that another person has the name', async () => {
   front.answer = (method, url) =>
     method === 'POST' && url.endsWith('/scim/v2/Users')
       ? { status: 409, headers: { 'content-type': 'application/json' }, body: '{"detail":"taken"}' }
@@ -126,7 +126,7 @@ const rename = async (id: string): Promise<void> => {
   await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ann Two' });
 };
 
-test('a 503 with a Retry-After above 1 h → status tells what the platform asked for and how long the bridge waits, doctor names the pause, and plan exits 1 and mentions no rate limit', async () => {
+test('a 503 has a Retry-After above 1 h → status shows the requested and the actual pause, doctor names the pause, and plan exits 1 without mentioning a rate limit', async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   answerPatch(503, '999999999');
@@ -146,7 +146,7 @@ test('a 503 with a Retry-After above 1 h → status tells what the platform aske
   expect(plan.text).not.toMatch(/rate.?limit/i);
 }, 60_000);
 
-test('explain names the 429 of an endpoint that asks for no pause', async () => {
+test('an endpoint answers 429 without Retry-After → explain names this answer', async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   answerPatch(429, '0');
@@ -157,7 +157,7 @@ test('explain names the 429 of an endpoint that asks for no pause', async () => 
   });
 }, 60_000);
 
-test('the timeout of sync ends before the platform answers → sync says that the next attempt is due, and names no time', async () => {
+test('sync times out before the platform answers → sync says that the next attempt is due, and names no time', async () => {
   await place.idp.createUser(ANN);
   await place.idle();
   await place.platform.control('PATCH', '/faults', { latencyMs: 2000 });
@@ -170,7 +170,7 @@ test.each([
   ['{}', 'application/json'],
   ['<html><body>portal</body></html>', 'text/html'],
 ])(
-  'the platform answers each PATCH of two leavers with 200 and %s and does not carry it out → explain says since when the change fails, and status and reconcile, which exits 1, name both leavers',
+  'the platform answers the PATCH of two leavers with 200 and %s but does not make it → explain dates the failure, reconcile exits 1, and status and reconcile name both leavers',
   async (body, type) => {
     const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
     await place.idle();
@@ -198,7 +198,7 @@ test.each([
   240_000,
 );
 
-test('the platform answers a POST without id, and the account is found again → the log of the creation names no value that was not sent', async () => {
+test('the answer to a POST has no id, and the account is found again → its log entry names only values that were sent', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = {
       vip: { type: 'boolean', from: 'urn:cube:params:1.0:UserAttribute:vip' },
@@ -219,7 +219,7 @@ test('the platform answers a POST without id, and the account is found again →
   expect(text).not.toContain('vip');
 }, 60_000);
 
-test('the platform answers the creation of an account with 503 again and again → status, doctor and reconcile name the person by the userName', async () => {
+test('the platform answers the creation of an account with 503 again and again → status, doctor and reconcile name the person by userName', async () => {
   const unavailable = { status: 503, headers: { 'content-type': 'application/json' }, body: '{}' };
   front.answer = (method, url) => (method === 'POST' && url.endsWith('/Users') ? unavailable : undefined);
   await place.idp.createUser(ANN);

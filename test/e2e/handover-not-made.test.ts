@@ -13,7 +13,7 @@ const test = createScenario(openWorkspace, ({ stop }) => stop());
 /** A run after a killed one waits 30 s for its lease; other runs do not wait. */
 const afterKill = createScenario(openWorkspace, ({ stop }) => stop());
 
-test('no item is moved while the target is on hold, the user list is incomplete, or the account is not linked', async ({
+test('no workbook or folder is moved while the target is on hold, the user list is incomplete, or the account is not linked', async ({
   bridge,
   runs,
   pathOf,
@@ -50,7 +50,7 @@ test('no item is moved while the target is on hold, the user list is incomplete,
   await expect(pathOf('stranger book')).resolves.toBe('');
 }, 120_000);
 
-test('no item is moved while the deactivation is held or rejected, or the user is protected', async ({
+test('no workbook or folder is moved while the deactivation is held or rejected, or the user is protected', async ({
   bridge,
   runs,
   commands,
@@ -88,7 +88,7 @@ test('no item is moved while the deactivation is held or rejected, or the user i
   await expect(pathOf('kay book')).resolves.toBe(`Team/${kept}`);
 }, 60_000);
 
-test('items whose move the platform refuses with 403 are reported once, and are moved after the API key gets the right', async ({
+test('the platform refuses to move items with 403 → they are reported once, and are moved after the API key gets the right', async ({
   bridge,
   runs,
   commands,
@@ -115,7 +115,7 @@ test('items whose move the platform refuses with 403 are reported once, and are 
   await expect(pathOf('eli book')).resolves.toBe(`Team/${userName}`);
 }, 60_000);
 
-test('while the breaker is open no item is moved, and after it has closed each item is moved once', async ({
+test('while the breaker is open no item of a leaver is moved, and once it closes each item is moved exactly once', async ({
   bridge,
   runs,
   commands,
@@ -138,7 +138,7 @@ test('while the breaker is open no item is moved, and after it has closed each i
   await expect(pathOf('ivy book')).resolves.toBe(`Team/${userName}`);
 }, 180_000);
 
-test('plan, reconcile and doctor report a missing folder or deployment, and no item is moved', async ({
+test('the destination folder or deployment is missing → plan, reconcile and doctor report it, and no item is moved', async ({
   bridge,
   team,
   commands,

@@ -8,7 +8,7 @@ import { handoverSettings, openWorkspace, ownedBy, placeOf } from '../support/wo
 
 const test = createScenario(openWorkspace, ({ stop }) => stop());
 
-test('plan and explain list the items with owner, time and destination folder, and reconcile moves them with one log entry each', async ({
+test('plan and explain list the items of a closed account with owner, time and destination, and reconcile moves each with one log entry', async ({
   bridge,
   commands,
   pathOf,
@@ -58,7 +58,7 @@ test('plan and explain list the items with owner, time and destination folder, a
   expect(again.text).not.toContain('handed over');
 });
 
-test('the address in the settings leads to another platform → handover undo reads and moves nothing there, and the work stays handed over', async ({
+test('the configured address leads to another platform → handover undo neither reads nor moves anything there, and the items stay handed over', async ({
   bridge,
   commands,
 }) => {
@@ -79,7 +79,7 @@ test('the address in the settings leads to another platform → handover undo re
   await other.stop();
 });
 
-test('handover undo asks for confirmation, moves all items back and leaves an audit entry, and the next run moves nothing', async ({
+test('handover undo asks for confirmation, moves all items back and leaves an audit entry → the next run moves nothing', async ({
   runs,
   commands,
   items,
@@ -103,7 +103,7 @@ test('handover undo asks for confirmation, moves all items back and leaves an au
   expect((await commands.run('handover', 'undo', 'unknown@acme.example', '--yes')).code).toBe(4);
 });
 
-test('forget refuses a person whose workbooks and folders are not handed over yet, and says what happens with them', async ({
+test('forget of a person whose workbooks and folders are not handed over is refused, and says what happens to these', async ({
   bridge,
   runs,
   commands,
@@ -142,7 +142,7 @@ test('forget refuses a person whose workbooks and folders are not handed over ye
   }
 }, 60_000);
 
-test('a reactivated user gets the items back in their folders, also when a folder was renamed or deleted', async ({
+test('a reactivated user gets the handed-over items back in their folders, also when a folder was renamed or deleted', async ({
   bridge,
   runs,
   commands,
@@ -182,7 +182,7 @@ test('a reactivated user gets the items back in their folders, also when a folde
   await expect(pathOf('bob book')).resolves.toBe(`Team/${userName}`);
 });
 
-test('an existing folder with the name of the user gets no items, and a folder that would become too deep is reported once and not moved', async ({
+test("an existing folder with the user's name is not used for the items, and a folder that would nest too deep is reported once and not moved", async ({
   runs,
   team,
   commands,
@@ -210,7 +210,7 @@ test('an existing folder with the name of the user gets no items, and a folder t
   expect((await commands.run('handover', 'list')).text).toMatch(/refused: folder "eve top" .*depth/);
 });
 
-test('500 items of one user are moved, and moved back after the reactivation', async ({
+test('500 items of one user are moved by the handover, and moved back after the reactivation', async ({
   bridge,
   runs,
   commands,

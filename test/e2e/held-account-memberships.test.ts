@@ -36,7 +36,7 @@ const memberships = (entries: any[]) =>
     .filter(({ member }) => member)
     .map(({ action, name, effect, reason }) => [`${action} ${name} ${effect}`, reason]);
 
-test('plan and a dry run show the memberships of a person whose deactivation is held as waiting, not as changes', async () => {
+test('a person with a held deactivation has new memberships → plan and sync --dry-run show these as waiting, not as changes', async () => {
   expect(memberships((await plan()).entries).toSorted()).toEqual([
     ['addMember Sales report', expect.stringContaining('; waits for the held account')],
     ['removeMember Finance report', expect.stringContaining('; waits for the held account')],
@@ -56,7 +56,7 @@ test('a group waits for a member whose deactivation is held → sync exits 2 as 
   expect(found.reasons.join()).toContain(`holds changes of its member ${EVE}`);
 });
 
-test('after a rejected deactivation plan exits 0 and names the rejection as the reason why the person is not added to a group, and sync exits 0 and names the person', async () => {
+test('the deactivation of a person is rejected → plan and sync exit 0 and say that the person is therefore not added to a group', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', approval.id, '--yes');
   await place.idle();
@@ -72,7 +72,7 @@ test('after a rejected deactivation plan exits 0 and names the rejection as the 
   expect((await place.commands.run('exceptions', '--json')).text).toContain('except new memberships');
 });
 
-test('explain of a person whose deactivation was rejected says that a new membership is not added, and that drift of a name is repaired', async () => {
+test('the deactivation of a person is rejected → explain says that a new membership is not added, and that a drifted name is repaired', async () => {
   const explained = async () => (await place.commands.run('explain', EVE, '--json')).json[0];
   const before = await explained();
   expect(before.verdict).toBe('leftAlone');
@@ -90,7 +90,7 @@ test('explain of a person whose deactivation was rejected says that a new member
   expect((await place.platform.user(EVE))?.displayName).toBe(`Jo ${EVE}`);
 });
 
-test('on hold plan reports the membership of a person whose deactivation was rejected also while another change of the person waits', async () => {
+test('while the target is on hold, plan reports the unwritten membership of a person with a rejected deactivation, even if another change of the person waits', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'displayName', value: 'Eva' });
   expect(memberships((await plan()).entries)).toContainEqual([
@@ -101,7 +101,7 @@ test('on hold plan reports the membership of a person whose deactivation was rej
   await place.idle();
 });
 
-test('a person whose deactivation was rejected joins no group while another change of this person fails and is tried again', async () => {
+test('a person with a rejected deactivation has a failing change that is retried → no retry adds the person to a group', async () => {
   const failing = { method: 'PATCH', path: 'scim/v2/Users', times: 2, status5xx: { share: 1, status: 503 } };
   await place.platform.control('PATCH', '/faults', { rules: [failing] });
   await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'displayName', value: 'Eve' });

@@ -27,7 +27,7 @@ const empty = (name: string) =>
   place.idp.patch(`/Users/${ids[name]}`, { op: 'replace', path: 'title', value: '' });
 const approvals = async () => (await place.commands.run('approvals', 'list', '--json')).json;
 
-test('links forget of a person with a held value, who is not adopted again → approvals and status no longer list this value, and still list those of others', async () => {
+test('links forget of a person with a held clearing → approvals and status no longer list it, and still list those of other persons', async () => {
   await empty('yan');
   await empty('bob');
   await place.idle();
@@ -48,7 +48,7 @@ test('links forget of a person with a held value, who is not adopted again → a
   for (const name of [YAN, BOB]) expect((await place.platform.user(name))?.attributes.country).toBeDefined();
 }, 60_000);
 
-test('links forget of a group with a held removal, which is not adopted again → approvals no longer lists the removal', async () => {
+test('links forget of a group with a held removal, under an adopt that keeps it unlinked → approvals no longer lists the removal', async () => {
   await place.idp.patch(`/Groups/${ids.team}`, { op: 'remove', path: `members[value eq "${ids.bob}"]` });
   await place.idle();
   expect(await approvals()).toMatchObject([{ kinds: { removeMembers: 1 } }]);
@@ -57,7 +57,7 @@ test('links forget of a group with a held removal, which is not adopted again �
   expect(await approvals()).toEqual([]);
 }, 60_000);
 
-test('the clearing of a value was rejected, and the link dropped → after an import of the link no sync clears the value', async () => {
+test('a clearing is rejected, and the link is dropped and imported again → no sync clears the value', async () => {
   const file = `${place.commands.folder}/links.ndjson`;
   await place.commands.run('links', 'export', file);
   await empty('yan');

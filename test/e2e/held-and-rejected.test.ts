@@ -23,7 +23,7 @@ async function reject(...selection: string[]): Promise<void> {
   await place.idle();
 }
 
-test('exceptions, status, plan and explain name both held and rejected removals of members of one group', async () => {
+test('a group has held and rejected removals → exceptions, status, plan and explain name both kinds', async () => {
   const ids: string[] = [];
   for (const name of NAMES) ids.push(await place.idp.createUser(name));
   const crew = await place.idp.createGroup('crew', ids);
@@ -39,7 +39,7 @@ test('exceptions, status, plan and explain name both held and rejected removals 
   expect(await outputOf('exceptions')).toContain(rejected);
 }, 60_000);
 
-test('exceptions, status, plan and explain name both a held and a rejected clearing of attributes of one person', async () => {
+test('a person has a held and a rejected clearing of attributes → exceptions, status, plan and explain name both', async () => {
   const dan = await place.idp.createUser('dan@acme.example', { title: 'Head', nickName: 'red' });
   await place.idle();
   await place.idp.patch(`/Users/${dan}`, { op: 'remove', path: 'title' });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('the plan lists the dead letter as conflict, the membership behind the dead letter, and the held removal as exception', async () => {
+test('plan lists a dead letter as conflict, the membership that waits for it, and a held removal as exception', async () => {
   const { code, text } = await place.commands.run('plan');
   expect(code).toBe(0);
   expect(text).toContain(
@@ -62,7 +62,7 @@ test('the plan lists the dead letter as conflict, the membership behind the dead
 const dryRun = async (name: string): Promise<string> =>
   (await place.commands.run('sync', name, '--dry-run')).text.replaceAll(/\s+/g, ' ');
 
-test('the removal of a person from a group that is a dead letter is held, then rejected → sync --dry-run names this as the reason, not the dead letter', async () => {
+test('the removal of a person from a group that is a dead letter is held, and then rejected → sync --dry-run names the decision as the reason, not the dead letter', async () => {
   const removal = `removeMember ${BOB} in team (`;
   expect(await dryRun(BOB)).toContain(
     `${removal}held by the guard until an operator decides or the approval expires`,
@@ -73,7 +73,7 @@ test('the removal of a person from a group that is a dead letter is held, then r
   expect(await dryRun(BOB)).toContain(`${removal}rejected by an operator, so it is not written`);
 });
 
-test('sync --dry-run of a person who is a dead letter says that a new membership waits for the person and for the held removal from another group', async () => {
+test('a person is a dead letter and has a held removal → sync --dry-run says that a new membership waits for both', async () => {
   const { idp, platform } = place;
   await platform.control('PATCH', '/faults', { rules: [] });
   const dan = await idp.createUser('dan@acme.example', { title: '3' });

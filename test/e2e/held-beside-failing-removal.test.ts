@@ -25,7 +25,7 @@ const approveCid = () => run('approvals', 'approve', id, '--person', CID, '--yes
 const heldNames = async (): Promise<string[]> =>
   (await run('exceptions', '--reason', 'Held', '--json')).json.map(({ name }: { name: string }) => name);
 
-test('the platform ignores an approved removal of a member → exceptions, status and explain still show the other, held removal from the group', async () => {
+test('a group has an approved removal that the platform ignores, and a held one → exceptions, status and explain still show the held removal', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'PATCH', path: 'scim/v2/Groups', times: 9999, ignoreMembers: { share: 1 } }],
   });
@@ -47,7 +47,7 @@ test('the platform ignores an approved removal of a member → exceptions, statu
   expect((await run('explain', 'Sales', '--all')).text).not.toContain('It waits until');
 }, 60_000);
 
-test('on hold, one of two held removals of a group is approved → the group stays an exception until the other removal is rejected', async () => {
+test('while the target is on hold, one of two held removals of a group is approved → the group stays an exception until the other removal is rejected', async () => {
   await run('hold');
   await approveCid();
   expect(await heldNames()).toEqual(['Sales']);

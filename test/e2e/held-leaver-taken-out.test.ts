@@ -44,7 +44,7 @@ async function setUsers(users: object): Promise<void> {
   await place.idle();
 }
 
-test('a held leaver outside a new scope was taken out of a group → plan adds no membership, and with settings without that scope the membership waits and is then written', async () => {
+test('a person with a held deactivation is outside a new scope and removed from a group by hand → plan adds no membership, and without the scope it is written again', async () => {
   await setUsers({ scope: SCOPE });
   expect(await told('approvals', 'list')).toContain('1 to deactivate');
   await takeAnnOut();
@@ -58,7 +58,7 @@ test('a held leaver outside a new scope was taken out of a group → plan adds n
   expect(await members()).toEqual([BOB, ANN]);
 }, 60_000);
 
-test('a person with a held deactivation was taken out of a group → plan and sync --dry-run list no write, and the membership is written after the reactivation', async () => {
+test('a person with a held deactivation is removed from a group by hand → plan and sync --dry-run list no write, and the membership is written after the reactivation', async () => {
   await setActive(false);
   await place.idle();
   await takeAnnOut();

@@ -79,20 +79,20 @@ test.each([
   90_000,
 );
 
-test("a removal from a group is held, then the policy becomes upsert-only → the first reconcile writes the person's membership in another group", async () => {
+test("a removal is held and the policy becomes upsert-only → the first reconcile writes the person's membership in another group", async () => {
   await moveUnder(UPSERT_ONLY);
   const { text } = await run('reconcile', '--yes', '--deadline', '30s');
   expect(text).toContain('1 membership to add');
   await expectMoved(3);
 }, 90_000);
 
-test('a removal from a group is held, then the policy becomes upsert-only → sync of the person writes the membership in another group and the changed attribute', async () => {
+test('a removal is held and the policy becomes upsert-only → sync of the person writes the membership in another group and the changed attribute', async () => {
   await moveUnder(UPSERT_ONLY, '7');
   expect((await run('sync', BOB, '--timeout', '30')).text).not.toContain('held');
   await expectMoved(7);
 }, 90_000);
 
-test('a removal is held in a group that the settings leave out since → plan does not count this group as linked or held', async () => {
+test('a removal is held and the settings then exclude its group → plan counts this group neither as linked nor as held', async () => {
   await moveUnder(EXCLUDED);
   expect(await words('plan')).toContain('groups: 1 in all: 0 linked, 1 pending, 0 missing');
 }, 90_000);
@@ -101,7 +101,7 @@ test.each([
   ['groups.exclude leaves the group out', EXCLUDED],
   ['the policy upsert-only leaves members', UPSERT_ONLY],
 ])(
-  'a removal is held and then %s → commands say that the settings changed, and sync of the group that the person joins writes nothing but names the sync of the person, which writes the membership',
+  'a removal is held and then %s → sync of the group that the person joins writes nothing and names sync of the person, which writes the membership',
   async (_, settings) => {
     const changed =
       'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync';

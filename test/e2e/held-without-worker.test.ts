@@ -33,7 +33,7 @@ const reconcile = () => run('reconcile', '--yes', '--deadline', '30s');
 const clear = (name: string): Promise<unknown> =>
   place.idp.patch(`/Users/${ids[name]}`, { op: 'remove', path: 'addresses' });
 
-test('the guard holds clearings of attributes from earlier runs and from this run → reconcile exits 2, and does not say that they wait for a worker', async () => {
+test('the guard holds clearings of attributes without a running worker → reconcile exits 2, and does not say that these wait for a worker', async () => {
   await clear('ann');
   await clear('bob');
   await reconcile();
@@ -49,7 +49,7 @@ test('the guard holds clearings of attributes from earlier runs and from this ru
   expect(text).toContain('people: 5 in all: 0 linked, 5 held by the guard, 0 missing');
 }, 90_000);
 
-test('values wait for the held deletion of a group → reconcile, status, explain and sync call them held, and do not say that they wait for a worker', async () => {
+test('values wait for the held deletion of a group without a running worker → reconcile, status, explain and sync call these held, not waiting for a worker', async () => {
   await place.idp.send('DELETE', `/Groups/${ids.crew}`);
   for (const name of ['ann', 'bob'])
     await place.idp.patch(`/Users/${ids[name]}`, { op: 'replace', path: 'addresses', value: work('US') });

@@ -9,7 +9,7 @@ const BOB = 'bob@acme.example';
 let place: Place;
 afterEach(() => place.stop());
 
-test('when the policy changes from upsert-only to sync, a re-hired person leaves the groups of the former record', async () => {
+test('the policy changes from upsert-only to sync → a re-hired person leaves the groups of the former SCIM record', async () => {
   place = await openPlace({ target: { policy: 'upsert-only' } });
   const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
   for (const name of ['left', 'back']) await place.idp.createGroup(name, ids);
@@ -67,7 +67,7 @@ async function hireAgainAfterRejection(activation: 'safe' | 'immediate') {
   return { again, decide, members };
 }
 
-test('the rejection of a removal does not carry over to the new record of a person who was deleted and created again', async () => {
+test('the removal of a person is rejected, and the person is deleted and created again → the rejection does not apply to the new record', async () => {
   const { again, decide, members } = await hireAgainAfterRejection('immediate');
   await expect(members()).resolves.toEqual([ANN, BOB]);
   expect((await place.commands.run('exceptions')).text).toContain('Group crew');
@@ -77,7 +77,7 @@ test('the rejection of a removal does not carry over to the new record of a pers
   await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);
 
-test('with safe activation the closed account of a person who is hired again leaves the groups of the former record before it is activated, without a new decision', async () => {
+test('a re-hired person takes over the closed account under safe activation → the account leaves the former groups before it is activated, without a new decision', async () => {
   const { members } = await hireAgainAfterRejection('safe');
   await expect(members()).resolves.toEqual([BOB]);
   await expect(place.platform.user(ANN)).resolves.toMatchObject({ active: true });
@@ -86,7 +86,7 @@ test('with safe activation the closed account of a person who is hired again lea
   await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);
 
-test('a deleted person is pushed again on hold → explain and sync --dry-run say that the sync takes over the account of the former record', async () => {
+test('while the target is on hold, a deleted person is pushed again → explain and sync --dry-run say that the sync takes over the former account', async () => {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);
   await place.idle();

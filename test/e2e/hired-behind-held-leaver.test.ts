@@ -35,7 +35,7 @@ const approveAll = async (): Promise<void> => {
 const active = async (name: string) => (await place.platform.user(name))?.active;
 const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
-test('explain and verify-access name the held removal of the former record, whose account is open, and its groups', async () => {
+test('a re-hired person waits for the held deactivation of the former record → explain and verify-access name the former record, its open account and the deactivation', async () => {
   const id = await heldId();
   const explained = words((await run('explain', ANN)).text);
   expect(explained).toContain(`belongs to the former record User:${former}, deleted at the source`);
@@ -52,7 +52,7 @@ test('explain and verify-access name the held removal of the former record, whos
   expect(text).not.toContain('there is no account');
 }, 60_000);
 
-test('approvals show and reject --person with the userName of a re-hired person select the held change of the former record, and none of others', async () => {
+test('`approvals show` and `approvals reject --person` with the userName of a re-hired person select only the held change of the former record', async () => {
   const id = await heldId();
   const shown = (await run('approvals', 'show', id, '--person', ANN)).text;
   expect(shown).toContain(`User:${former}`);

@@ -38,7 +38,7 @@ afterAll(() => place.stop());
 
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
-test('log and timeline show the names, attributes and reasons at the time of each change', async () => {
+test('log and the timeline of explain show names, attributes and reasons as of each change', async () => {
   const { text } = await runCommand('log', '--resource', NEW);
   expect(text).toMatch(new RegExp(`main  ${ANN}  held by the guard  the deactivation`));
   expect(text).toMatch(/main {2}sales {2}addMembers {2}1 member/);
@@ -50,7 +50,7 @@ test('log and timeline show the names, attributes and reasons at the time of eac
   expect(explained).toContain(`ordered by an operator (rejection:`);
 });
 
-test('a decided approval shows no cause for a person who changed at the source since, and keeps the causes of others', async () => {
+test('a person has changed at the source since a decision → the decided approval shows no cause for this person, and keeps the causes of other persons', async () => {
   const { text } = await runCommand('approvals', 'show', id);
   expect(text).toMatch(
     /anna@acme\.example.*: changed at the source since the decision: the name is the present one/,
@@ -59,14 +59,14 @@ test('a decided approval shows no cause for a person who changed at the source s
   expect(text).not.toContain('no longer in the scope');
 });
 
-test('a decided approval shows a person who was deleted later as changed since the decision, not as deleted at its time', async () => {
+test('a person is deleted after a decision → the decided approval shows the person as changed since, not as deleted at that time', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   const { text } = await runCommand('approvals', 'show', id);
   expect(text).not.toContain('deleted at the source');
   expect(text.split('changed at the source since the decision')).toHaveLength(3);
 });
 
-test('after a reconcile that could not read the whole user and group lists, status names the reason once, and explain says that it did not compare everything', async () => {
+test('a reconcile cannot read the whole user and group lists → status names the reason once, and explain says that not everything was compared', async () => {
   for (const name of ['one', 'two', 'three']) await place.idp.createGroup(name);
   await place.idle();
   const truncateLists = { share: 1, keep: 0.5, mode: 'page' };

@@ -44,7 +44,7 @@ afterEach(async () => {
   await other.stop();
 });
 
-test("an operator's `hold` on a target that is held as another tenant stays in force, until the release, when the tenant is recognised", async () => {
+test('an operator orders `hold` on a target that is held because of another tenant → this hold stays after the tenant is recognised, until a release', async () => {
   const held = await place.commands.run('hold', '--note', 'audit', '--by', 'olga');
   expect([held.code, held.text]).toEqual([0, 'default → main: on hold']);
   const refused = await place.commands.run('release');
@@ -61,7 +61,7 @@ test("an operator's `hold` on a target that is held as another tenant stays in f
   await expect(accountNames()).resolves.toContain('late@acme.example');
 }, 60_000);
 
-test('a restore during the hold because of another tenant stays on hold until the release of an operator', async () => {
+test('a target is restored while it is held because of another tenant → it stays on hold until an operator releases it', async () => {
   await place.idp.createUser('late@acme.example');
   await place.stopApps();
   await run(place, 'restore', backup, '--replace', '--yes');

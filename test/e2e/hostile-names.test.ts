@@ -56,12 +56,15 @@ test.each([
   ['plan', '--all', '--full'],
   ['sync', PERSON, '--dry-run'],
   ['forget', PERSON, '--yes'],
-])('names with line breaks add no line to the output of command %#', async (...words) => {
-  const id = words[0] === 'approvals' ? [approval] : [];
-  expectNoForgery((await place.commands.run(...words, ...id)).lines);
-});
+])(
+  'a person and a group have line breaks in their names → the output of command number %# gets no additional line',
+  async (...words) => {
+    const id = words[0] === 'approvals' ? [approval] : [];
+    expectNoForgery((await place.commands.run(...words, ...id)).lines);
+  },
+);
 
-test('names with line breaks add no line to the output of `scim-bridge exceptions` and `scim-bridge approvals reject`', async () => {
+test('a person and a group have line breaks in their names → `scim-bridge exceptions` and `scim-bridge approvals reject` print no additional line', async () => {
   expectNoForgery((await place.commands.run('approvals', 'reject', approval, '--yes')).lines.concat('eve'));
   await place.idle();
   const exceptions = await place.commands.run('exceptions');

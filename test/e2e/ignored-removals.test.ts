@@ -14,7 +14,7 @@ afterEach(async () => {
   front.stop();
 });
 
-test('while the platform ignores a removal from a group, others can still join the group', async () => {
+test('the platform ignores the removal of a member → another person can still join the group', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;
@@ -50,7 +50,7 @@ test('while the platform ignores a removal from a group, others can still join t
   expect(text).toContain('the platform answered success and kept 1 of 1 member in the group');
 }, 30_000);
 
-test('a leaver whose account the platform does not deactivate is removed from the groups', async () => {
+test('the platform ignores the deactivation of a leaver → the leaver is still removed from the groups', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;

@@ -134,7 +134,7 @@ test('the log names an account as deactivated when the answer of the platform sh
   expect(await outputOf('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
 }, 60_000);
 
-test('if the answer to a write shows the former account, the account is read, and an executed write is not repeated', async () => {
+test('the answer to a write shows the former state → the account is read, and a write that was made is not repeated', async () => {
   unchanged = 'before';
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: true });
   await eventually('open', async () => (await place.platform.user(BOB))?.active === true, 20_000);
@@ -142,7 +142,7 @@ test('if the answer to a write shows the former account, the account is read, an
   expect((await written(BOB, 'activate')).map(({ status }) => status)).toEqual(['success', 'success']);
 }, 60_000);
 
-test('an account that could not be read after an ignored write is deactivated by the next push', async () => {
+test('the platform ignores a deactivation and the account cannot be read → the next push deactivates the account', async () => {
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await eventually('closed', async () => (await place.platform.user(BOB))?.active === false, 20_000);
   await place.idle();
@@ -156,7 +156,7 @@ test('an account that could not be read after an ignored write is deactivated by
   await eventually('closed again', async () => (await place.platform.user(BOB))?.active === false, 10_000);
 }, 60_000);
 
-test('a reconcile ends as failed with the reason when the platform ignores each repetition of a write', async () => {
+test('the platform ignores each repetition of a write → reconcile ends as failed and names the reason', async () => {
   const others = [await place.idp.createUser('dan@acme.example')];
   await place.idle();
   await ignoreMembers(1000);

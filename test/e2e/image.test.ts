@@ -51,7 +51,7 @@ test('the image has no source maps, types, tests, documents, development package
   expect(bytes).toBeLessThan(35 * 1024 * 1024);
 });
 
-test('every module of the image loads with the packages of the image alone', () => {
+test('every module of the image loads with only the packages in the image', () => {
   const script = join(tmpdir(), `scim-bridge-load-${process.pid}.mjs`);
   const modules = files().filter((path) => /^dist\/(?!ui\/).*\.js$/.test(path) && path !== MAIN);
   writeFileSync(
@@ -108,7 +108,7 @@ test('scim-bridge is on PATH, and --version has the revision of the build', () =
   expect(text.trim()).toBe(`${packageVersion()} (revision 3fdcfea)`);
 });
 
-test('every stage of the image uses the base image by its digest', () => {
+test('every stage of the Dockerfile names the base image by its digest', () => {
   expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+(\.[\d.]+)?-trixie-slim@sha256:[0-9a-f]{64}$/m);
   const stages = dockerfile.match(/^FROM .+$/gm) ?? [];
   expect(stages.length).toBe(3);

@@ -33,7 +33,7 @@ const leave = (name: string) =>
 const isActive = async (name: string) => (await place.platform.user(name))?.active;
 const keyFile = () => join(place.commands.folder, 'key');
 
-test('the first sync after a restart with the key of another account does not deactivate that account', async () => {
+test('the key now belongs to another account → the first sync after the restart does not deactivate that account', async () => {
   writeFileSync(keyFile(), keys.get(OWNER) ?? '', { mode: 0o600 });
   await place.change(({ targets: { main } }) => {
     main.token = `\${file:${keyFile()}}`;
@@ -47,7 +47,7 @@ test('the first sync after a restart with the key of another account does not de
   ]);
 }, 30_000);
 
-test('a key of another account that replaces the file of the key protects that account without a restart', async () => {
+test('the key file is replaced by a key of another account → that account is protected without a restart', async () => {
   writeFileSync(keyFile(), keys.get(LATER) ?? '');
   // The service reads the file every two seconds.
   await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -78,7 +78,7 @@ test('the source renames the owner of the key → the account keeps its name', a
   expect(planned).toContain(`deactivate user ${OWNER}`);
 }, 30_000);
 
-test('the owner of the key leaves after a restart, while the platform does not tell the owner → the account stays active', async () => {
+test('the owner of the key leaves after a restart while the platform does not name the owner → the account stays active', async () => {
   await place.stopApps();
   await place.platform.control('PATCH', '/faults', { rules: [{ path: '/users/me$', status5xx: 1 }] });
   await place.start();

@@ -23,7 +23,7 @@ const accountReads = async (): Promise<number> =>
     ({ method, path }) => method === 'GET' && path.includes('/scim/v2/Users/'),
   ).length;
 
-test('more than 100 held removals were made by hand → explain of the group compares 100 removals and counts the others, and a sync ends all holds', async () => {
+test('somebody makes more than 100 held removals by hand → explain compares 100 and counts the rest, and sync ends all holds', async () => {
   const ids = await open({}, 104);
   const crew = await place.idp.createGroup('crew', ids);
   await place.idle();
@@ -39,7 +39,7 @@ test('more than 100 held removals were made by hand → explain of the group com
   expect((await outcome('approvals', 'list'))[1]).toContain('The guard holds nothing');
 }, 60_000);
 
-test('more than 100 removals were made by hand while the target is on hold → a dry run of the group tells how many were not compared', async () => {
+test('somebody makes more than 100 removals by hand while the target is on hold → sync --dry-run of the group counts those not compared', async () => {
   const ids = await open({ guard: {} }, 104);
   const crew = await place.idp.createGroup('crew', ids);
   await place.idle();
@@ -53,7 +53,7 @@ test('more than 100 removals were made by hand while the target is on hold → a
   expect(explained).toContain('- 4 members still to be removed.');
 }, 60_000);
 
-test('an operator rejected the removals of a person from more than 20 groups and all were made by hand → sync tells how many groups were not compared, and does not say that the person stays there', async () => {
+test('rejected removals of a person from more than 20 groups are made by hand → sync counts the groups not compared, and does not say that the person stays', async () => {
   const [person] = await open({}, 1);
   const groups: string[] = [];
   for (let number = 0; number < 22; number++)
@@ -74,7 +74,7 @@ test('an operator rejected the removals of a person from more than 20 groups and
   expect([code, text]).toEqual([0, expect.not.stringContaining('stays')]);
 }, 60_000);
 
-test('the accounts of more than 20 members are gone → explain searches for 20 accounts and reports all members, and sync creates all accounts again', async () => {
+test('the accounts of more than 20 members are deleted at the platform → explain searches for 20 and lists all members, and sync creates all accounts again', async () => {
   const ids = await open({}, 22);
   await place.idp.createGroup('crew', ids);
   await place.idle();
@@ -95,7 +95,7 @@ test('the accounts of more than 20 members are gone → explain searches for 20 
   expect((await place.platform.group('crew'))?.members).toHaveLength(22);
 }, 60_000);
 
-test('more than 100 accounts that nobody pushed are members of a group → plan takes them from the user list without single reads, and a dry run of the group reads 100 accounts but names all', async () => {
+test('a group has more than 100 unmanaged members → plan reads none of these accounts singly, and sync --dry-run reads 100 and names all', async () => {
   const ids = await open({ groups: { members: 'authoritative' } }, 1);
   await place.idp.createGroup('crew', ids);
   await place.idle();
@@ -128,7 +128,7 @@ test('more than 100 accounts that nobody pushed are members of a group → plan 
   expect(await accountReads()).toBe(100);
 }, 120_000);
 
-test('explain of a group with 104 pending members counts the members that it does not list, and its timeline counts the added members', async () => {
+test('explain of a group with 104 pending members lists some and counts the rest, and its timeline counts the added members', async () => {
   const ids = await open({}, 104);
   await place.idle();
   await outcome('hold', '--by', 'olga');

@@ -71,7 +71,7 @@ const isActive = async (name: string) => (await bridge.platform.user(name))?.act
 const approve = async () =>
   commands.run('approvals', 'approve', (await json('approvals', 'list'))[0].id, '--yes', '--json');
 
-test('a deactivation takes one write and one read of the user list, and two deactivations at once share the read', async () => {
+test('a deactivation costs one write and one read of the user list, and two concurrent deactivations share the read', async () => {
   await bridge.platform.forgetRequests();
   lists = 0;
   await leave(clerks[0]);
@@ -86,14 +86,14 @@ test('a deactivation takes one write and one read of the user list, and two deac
   expect(lists).toBeLessThanOrEqual(2);
 }, 30_000);
 
-test('an administrator is deactivated while another active administrator remains', async () => {
+test('an administrator is deactivated if another active administrator remains', async () => {
   await leave(second);
   await eventually('the second is closed', async () => (await isActive(SECOND)) === false);
   await untilSynced();
   await expect(json('approvals', 'list')).resolves.toEqual([]);
 }, 30_000);
 
-test('the deactivation of the last administrator stays held after an approval; approvals show, plan and explain say that no other administrator would be left', async () => {
+test('the deactivation of the last administrator is approved → the deactivation stays held, and approvals show, plan and explain say that no administrator would be left', async () => {
   await bridge.platform.forgetRequests();
   await leave(admin);
   await untilSynced();
@@ -130,7 +130,7 @@ test('the deactivation of the last administrator stays held after an approval; a
   });
 }, 30_000);
 
-test('a failing user list delays only the deactivation of known administrators', async () => {
+test('the user list cannot be read → only the deactivation of known administrators waits', async () => {
   await back(admin);
   await back(second);
   await eventually('active', () => isActive(SECOND));
@@ -175,7 +175,7 @@ test('when the only two administrators are deactivated at the same time, at leas
 const lastAdministrator = async () =>
   (await json('exceptions')).find(({ reason }: { reason: string }) => reason === 'LastAdministrator');
 
-test('a deactivation that is held anew after an approval is logged as held anew', async () => {
+test('an approved deactivation of the last administrator is held again → its log entry says that it is held anew', async () => {
   const { name } = await lastAdministrator();
   await approve();
   await untilSynced();
@@ -183,7 +183,7 @@ test('a deactivation that is held anew after an approval is logged as held anew'
   expect(text).toContain('anew: an earlier approval or hold ended before the change was written');
 }, 30_000);
 
-test('a held deactivation keeps its time as an exception when another user becomes administrator', async () => {
+test('another user becomes administrator → the exception about the held deactivation keeps its time', async () => {
   const { ref, since } = await lastAdministrator();
   await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'third@acme.example', isAdmin: true }],
@@ -193,7 +193,7 @@ test('a held deactivation keeps its time as an exception when another user becom
   expect(await json('exceptions')).toContainEqual(expect.objectContaining({ ref, reason: 'Held', since }));
 }, 30_000);
 
-test('after another user became administrator, an approval lets the held administrator be deactivated', async () => {
+test('another user has become administrator → an approval lets the former last administrator be deactivated', async () => {
   expect(await json('approvals', 'list')).not.toEqual([]);
   await approve();
   await eventually('nobody else stays', async () => !(await isActive(ADMIN)));

@@ -92,7 +92,7 @@ const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'P
 const deadLetterLines = ({ logs }: Bridge): string[] =>
   logs.filter((line) => line.includes('needs a person'));
 
-test('an account whose create answer was lost is found and linked although lists of the platform show it with a delay', async ({
+test('the answer to a create is lost and lists show the account late → the account is found and linked', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -113,7 +113,7 @@ test('an account whose create answer was lost is found and linked although lists
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test('a userName that one account gave up is written to another account although outdated lists still show the former owner', async ({
+test('an account has given up a userName that outdated lists still show → the userName is written to another account', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -138,7 +138,7 @@ test('a userName that one account gave up is written to another account although
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 120_000);
 
-test('three users whose new userNames form a circle get these names at the platform, without duplicate accounts', async ({
+test('three users exchange their userNames in a circle → they have these names at the platform, without duplicate accounts', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -167,7 +167,7 @@ test('three users whose new userNames form a circle get these names at the platf
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test("while web pages come in place of the platform's user list, a new user waits and is no dead letter", async ({
+test("web pages come in place of the platform's user list → a new user waits and is no dead letter", async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -179,7 +179,7 @@ test("while web pages come in place of the platform's user list, a new user wait
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test('members missing in a truncated answer of a group still count as members if their accounts list the group', async ({
+test('a truncated answer of a group lacks members → they still count as members if their accounts list the group', async ({
   bridge,
   front,
 }) => {
@@ -195,7 +195,7 @@ test('members missing in a truncated answer of a group still count as members if
   expect((await platform.group('cut short'))?.members).toHaveLength(5);
 }, 60_000);
 
-test('an account with a lost create answer is not adopted by another user with that userName', async ({
+test('the answer to a create is lost → the account is not adopted by another user with its userName', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;

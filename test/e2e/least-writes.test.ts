@@ -27,7 +27,7 @@ const untilSynced = () =>
     60_000,
   );
 
-test('one changed attribute causes one write', async () => {
+test('a change of one attribute causes one write to the platform', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('one@acme.example', {
     addresses: [{ type: 'work', country: 'PT' }],
@@ -55,7 +55,7 @@ test('an attribute whose source value disappears is cleared at the platform', as
   expect((await platform.user('clear@acme.example'))?.attributes.country ?? null).toBeNull();
 });
 
-test('a thousand members are added in portions, and one further member by one PATCH with one member and no read', async () => {
+test('a group gets a thousand members in portions, and one further member by one PATCH with one member and no read', async () => {
   const { idp, platform } = bridge;
   const ids: string[] = [];
   for (let start = 0; start < 1000; start += 50) {
@@ -92,7 +92,7 @@ test('a thousand members are added in portions, and one further member by one PA
   expect((await platform.group('everybody'))?.members).toHaveLength(1000);
 }, 120_000);
 
-test('20 parallel PATCHes of one group lose nothing', async () => {
+test('20 parallel PATCHes add members to one group → every member is stored and written', async () => {
   const { idp, platform } = bridge;
   const ids = await Promise.all(
     Array.from({ length: 20 }, (_, index) => idp.createUser(`par${index}@acme.example`)),

@@ -40,7 +40,7 @@ const approvals = async () =>
 const { told } = commandsAt(() => place);
 
 test.each(['held', 'rejected'])(
-  'explain and exceptions tell that the account of a leaver keeps a temporary userName while its deactivation is %s',
+  'the deactivation of a leaver with a temporary userName is %s → explain and exceptions report the temporary name',
   async (state) => {
     if (state === 'rejected') {
       await place.commands.run('approvals', 'reject', (await approvals())[0]?.id ?? '', '--yes');

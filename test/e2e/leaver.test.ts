@@ -14,7 +14,7 @@ const applied = (userName: string, active: boolean) =>
     return user?.active === active ? user : undefined;
   });
 
-test('a deactivated user keeps its memberships, and reactivation uses the same account', async () => {
+test('a deactivated user keeps the memberships, and the reactivation uses the former account', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('leaver@acme.example');
   await idp.createGroup('crew', [id]);
@@ -28,7 +28,7 @@ test('a deactivated user keeps its memberships, and reactivation uses the same a
   expect((await applied('leaver@acme.example', true)).scimId).toBe(before.scimId);
 });
 
-test('a deleted user is deactivated and leaves all groups; a new user with that userName gets the account', async () => {
+test('a deleted user is deactivated and leaves all groups, and a new user with this userName gets the account', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('rehire@acme.example');
   await idp.createGroup('pilots', [id]);

@@ -37,7 +37,7 @@ const GROUP_ONE = {
 const LEVEL = { name: 'attributes.level', kind: 'attribute', why: 'kept', actual: 'senior' };
 const ROOM = { name: 'attributes.room', kind: 'attribute', why: 'unmapped', actual: 'R1' };
 
-test('verify-access names the groups that the settings exclude and the values that stay, and counts only the others as desired', async () => {
+test('verify-access names excluded groups and values that stay, and counts only managed ones as desired', async () => {
   expect((await place.platform.user(ANN))?.groups.toSorted()).toEqual(['north', 'tmp-one']);
   const { json } = await place.commands.run('verify-access', ANN, '--json');
   expect(json.leftAlone).toEqual([
@@ -80,14 +80,14 @@ test('explain names a value that stays at the platform although the source has n
   });
 }, 30_000);
 
-test('verify-access names an excluded group in which the account still is after the source took the person out', async () => {
+test('the source removes a person from an excluded group → verify-access still names this group of the account', async () => {
   await place.idp.patch(`/Groups/${former}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idle();
   const { json } = await place.commands.run('verify-access', ANN, '--json');
   expect(json.leftAlone).toContainEqual(GROUP_ONE);
 }, 30_000);
 
-test('verify-access lists nothing under leftAlone for a person whose groups and values are all managed', async () => {
+test('verify-access of a person whose groups and values are all managed lists nothing under leftAlone', async () => {
   await place.change(({ targets }) => {
     Object.assign(targets.main, { attributes: { level, room } });
   });

@@ -39,7 +39,7 @@ async function approve(...part: string[]): Promise<void> {
   await place.idle();
 }
 
-test('after one held removal of a member was approved and written, the approval of the rest deletes the group and leaves nothing held', async () => {
+test('a deleted group has one approved and several held removals → approval of the held ones deletes the group and leaves nothing held', async () => {
   await place.idp.send('DELETE', `/Groups/${group}`);
   await place.idle();
   await withTarget({ policy: 'sync', guard: { removeMembers: NONE, delete: NONE } });

@@ -32,7 +32,7 @@ const linesAbout = async (person: string): Promise<string[]> =>
     .split('\n')
     .filter((line) => line.includes('north') && line.includes(person));
 
-test('log and explain tell that the policy upsert-only leaves a membership that the source removed', async () => {
+test('the policy upsert-only keeps a membership that the source removed → log and explain say so', async () => {
   await takeOut(cat, { policy: 'upsert-only' });
   expect((await place.platform.user(CAT))?.groups).toEqual(['north']);
   expect(await linesAbout(CAT)).toEqual([
@@ -42,7 +42,7 @@ test('log and explain tell that the policy upsert-only leaves a membership that 
   expect(text).toContain('against the source, which the policy upsert-only leaves: north');
 }, 60_000);
 
-test('log and explain say that a protected person stays in a group, and a later sync or reconcile adds no further log line about it', async () => {
+test('a protected person stays in a group → log and explain say so, and later syncs and reconciles add no further log entry', async () => {
   await takeOut(pam, { policy: 'sync', users: { protected: [PAM] } });
   await place.idp.patch(`/Groups/${north}`, { op: 'replace', path: 'displayName', value: 'north pole' });
   await place.idle();

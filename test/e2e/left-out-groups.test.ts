@@ -31,7 +31,7 @@ function exclude(...patterns: string[]): void {
 
 const { told } = commandsAt(() => place);
 
-test('after new settings exclude a group, plan no longer counts the group as desired, and status says that the settings changed', async () => {
+test('new settings exclude a group → plan no longer counts this group as desired, and status says that the settings changed', async () => {
   const plan = await told('plan');
   expect(plan).toContain('groups: 1 in all: 1 linked (1 shown by the platform), 0 missing');
   expect(plan).toContain('Members were read of 1 of 1 group.');
@@ -42,7 +42,7 @@ test('after new settings exclude a group, plan no longer counts the group as des
   );
 }, 30_000);
 
-test('after the settings exclude a group, a reconcile writes nothing to the platform, and status and explain know that the group is left out', async () => {
+test('the settings exclude a group → reconcile writes nothing to the platform, and status and explain show the group as left out', async () => {
   await place.platform.forgetRequests();
   await run(place, 'reconcile', '--yes');
   await expect(place.platform.writes()).resolves.toEqual([]);
@@ -55,7 +55,7 @@ test('after the settings exclude a group, a reconcile writes nothing to the plat
   expect(await told('explain', 'tmp-one')).not.toContain('as last written');
 }, 30_000);
 
-test('explain of a person names an excluded group in which the account still is, also after the source took the person out', async () => {
+test('the source removes a person from an excluded group → explain of the person still names this group of the account', async () => {
   const sentence =
     'At the platform it is also in 1 group that the settings leave out (groups.include, groups.exclude): tmp-one. This membership stays until somebody ends it at the platform, or the source deletes the group.';
   expect(await told('explain', ANN)).toContain(sentence);
@@ -65,7 +65,7 @@ test('explain of a person names an excluded group in which the account still is,
   expect(await told('explain', ANN)).toContain(sentence);
 }, 30_000);
 
-test('explain names the excluded group also while the deactivation of the person is held, and after it is rejected', async () => {
+test('the deactivation of a person is held, and then rejected → explain names an excluded group of the person each time', async () => {
   const sentence = 'leave out (groups.include, groups.exclude): tmp-one. This membership stays';
   await place.change(({ targets }) => {
     targets.main.guard = { deactivate: { count: 0, percent: 0 } };
@@ -90,7 +90,7 @@ test('explain of a person marks a group that the settings exclude as left out', 
   );
 }, 30_000);
 
-test('a group that the settings include again counts as desired after a reconcile, even if it needs no write', async () => {
+test('the settings include a group again → this group counts as desired after a reconcile, even without a write', async () => {
   await place.stopApps();
   exclude();
   await place.start();

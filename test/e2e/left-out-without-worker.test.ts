@@ -33,7 +33,7 @@ const deleteAccount = async (): Promise<void> => {
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(mail('ann')))?.scimId ?? ''}`);
 };
 
-test('the account of a member of a left-out group is gone at the platform → apply creates the account and activates it, and nothing is left to do', async () => {
+test('the account of a member of an excluded group is deleted → apply creates and activates the account, and nothing is left to do', async () => {
   await deleteAccount();
   await run('plan', '--out', file);
   await expect(run('apply', file, '--yes', '--deadline', '40s')).resolves.toMatchObject({ code: 0 });
@@ -41,13 +41,13 @@ test('the account of a member of a left-out group is gone at the platform → ap
   expect((await run('status')).text).toContain('; 0 not applied yet');
 }, 90_000);
 
-test('the account of a member of a left-out group is gone at the platform → reconcile creates and opens the account', async () => {
+test('the account of a member of an excluded group is deleted → reconcile creates and activates the account', async () => {
   await deleteAccount();
   await expect(run('reconcile', '--yes', '--deadline', '40s')).resolves.toMatchObject({ code: 0 });
   await expect(place.platform.user(mail('ann'))).resolves.toMatchObject({ active: true, groups: ['north'] });
 }, 90_000);
 
-test('the source takes a person out of a left-out group, and gives the person a value → apply writes the value, and the membership stays', async () => {
+test('the source removes a person from an excluded group and gives the person a value → apply writes the value, and the membership stays', async () => {
   const path = `members[value eq "${ids.bob}"]`;
   await place.idp.patch(`/Groups/${ids['tmp-one']}`, { op: 'remove', path });
   await place.idp.patch(`/Users/${ids.bob}`, { op: 'replace', path: 'title', value: 'EMEA' });
@@ -59,7 +59,7 @@ test('the source takes a person out of a left-out group, and gives the person a 
   });
 }, 90_000);
 
-test('the source changes the members of a group that the settings of the target leave out → explain of the group lists nobody as still to be added or removed', async () => {
+test('the source changes the members of an excluded group → explain of the group announces no addition or removal', async () => {
   const path = `members[value eq "${ids.bob}"]`;
   const value = [{ value: await place.idp.createUser(mail('cid')) }];
   await place.idp.patch(`/Groups/${ids['tmp-one']}`, { op: 'remove', path });

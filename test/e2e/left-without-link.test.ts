@@ -26,7 +26,7 @@ async function onHold(orders: () => Promise<unknown>): Promise<void> {
 }
 
 for (const adopt of ['exact', 'report'])
-  test(`a person is deleted at the source after links forget, adopt is ${adopt} → the account is closed`, async () => {
+  test(`under adopt: ${adopt} a person is deleted at the source after links forget → the account is closed`, async () => {
     await open({ target: { adopt } });
     const ann = await place.idp.createUser(ANN);
     await place.idle();
@@ -39,7 +39,7 @@ for (const adopt of ['exact', 'report'])
     expect(await told('dead-letters', 'list')).not.toContain(ANN);
   }, 60_000);
 
-test('a person is deleted after links forget and the account was renamed by hand → a dead letter names the account until it is closed', async () => {
+test('a person is deleted after links forget, and the account was renamed by hand → a dead letter names the account until it is closed', async () => {
   await open();
   const ann = await place.idp.createUser(ANN, { externalId: undefined });
   await place.idle();
@@ -58,7 +58,7 @@ test('a person is deleted after links forget and the account was renamed by hand
   expect(await told('dead-letters', 'list')).not.toContain(ANN);
 }, 60_000);
 
-test('links forget --leave-account of a deleted person with a dropped link leaves the account as it is', async () => {
+test('links forget --leave-account of a deleted person without a link leaves the account as it is', async () => {
   await open();
   const ann = await place.idp.createUser(ANN);
   await place.idle();
@@ -83,7 +83,7 @@ async function makeAccount(userName: string): Promise<void> {
   expect(answer.status).toBe(201);
 }
 
-test('a person who was never synced is deleted at the source → the account with this userName stays and is not looked up', async () => {
+test('a person who was never synced is deleted at the source → an account with this userName is neither changed nor looked up', async () => {
   await open();
   await makeAccount(ANN);
   await succeed('hold');
@@ -144,7 +144,7 @@ async function linkedAfterBackup(target: object = {}, names = {}): Promise<{ ann
   return { ann, group };
 }
 
-test('a person and a group are linked after a backup and deleted at the source after its restore → the account is closed, and a dead letter names the group', async () => {
+test('a person and a group are linked after a backup and deleted after its restore → the account is closed, and a dead letter names the group', async () => {
   const { ann, group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idp.send('DELETE', `/Groups/${group}`);
@@ -162,7 +162,7 @@ test('a person who was linked after a backup goes out of scope after its restore
   expect(await activeOf(ANN)).toBe(false);
 }, 60_000);
 
-test('a person goes out of scope after a restore and adopt is report → a dead letter asks about the account, and links forget --leave-account ends the dead letter', async () => {
+test('after a restore a person goes out of scope under adopt: report → a dead letter asks about the account until links forget --leave-account', async () => {
   const { ann } = await linkedAfterBackup({ ...NO_GUESTS, adopt: 'report' }, NO_EXTERNAL_ID);
   await toGuest(ann);
   await succeed('release');
@@ -176,7 +176,7 @@ test('a person goes out of scope after a restore and adopt is report → a dead 
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
 
-test('a person leaves after a restore under the policy upsert-only → no dead letter asks for the account to be closed', async () => {
+test('after a restore a person leaves under the policy upsert-only → no dead letter asks for the account to be closed', async () => {
   const { ann } = await linkedAfterBackup({ adopt: 'report', policy: 'upsert-only' }, NO_EXTERNAL_ID);
   await place.idp.send('DELETE', `/Users/${ann}`);
   await succeed('release');
@@ -185,7 +185,7 @@ test('a person leaves after a restore under the policy upsert-only → no dead l
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
 
-test('links forget of a person who is out of scope stays: the closed account is not linked again', async () => {
+test('links forget of a person out of scope → the closed account is not linked again', async () => {
   await open({ target: NO_GUESTS });
   const ann = await place.idp.createUser(ANN);
   await place.idle();
@@ -197,7 +197,7 @@ test('links forget of a person who is out of scope stays: the closed account is 
   expect(await told('links', 'show', ANN)).toContain('not linked');
 }, 60_000);
 
-test('a person who was never in scope has an account that others made → after a restore the account stays open, and a dead letter asks about it', async () => {
+test('a person who was never in scope has an unmanaged account → after a restore this account stays open, and a dead letter asks about it', async () => {
   await open({ ownRedis: true, target: NO_GUESTS });
   await makeAccount(BOB);
   await succeed('hold');
@@ -216,7 +216,7 @@ test('a person who was never in scope has an account that others made → after 
   expect(await activeOf(BOB)).toBe(true);
 }, 60_000);
 
-test('under upsert-only a group is renamed by hand, and deleted after links forget → no member waits for a removal from this group', async () => {
+test('under upsert-only a group is renamed by hand, and deleted at the source after links forget → no member waits for a removal from it', async () => {
   await open({ target: { policy: 'upsert-only' } });
   const ann = await place.idp.createUser(ANN);
   const group = await place.idp.createGroup('analysts', [ann]);

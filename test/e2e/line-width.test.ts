@@ -33,12 +33,15 @@ test.each([
   [`sync --dry-run ${LEAVER}`, [LEAVER]],
   ['approvals list', []],
   ['doctor', []],
-])('no line of %s has more than 100 columns, and names are whole', async (words, names) => {
-  const { lines, text } = await place.commands.run(...words.split(' '));
-  expect(lines.length).toBeGreaterThan(0);
-  expect(tooLong(lines)).toEqual([]);
-  for (const name of names) expect(text).toContain(name);
-});
+])(
+  'no output line of the command %s has more than 100 columns, and names are printed whole',
+  async (words, names) => {
+    const { lines, text } = await place.commands.run(...words.split(' '));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(tooLong(lines)).toEqual([]);
+    for (const name of names) expect(text).toContain(name);
+  },
+);
 
 test('explain finds a group by its long name, and approvals show prints every name in full within 100 columns', async () => {
   expect(tooLong((await place.commands.run('explain', '--all', GROUP)).lines)).toEqual([]);
@@ -48,7 +51,7 @@ test('explain finds a group by its long name, and approvals show prints every na
   expect(text).toContain(`${PERSON} leaves ${GROUP}: not a member of the group at the source`);
 });
 
-test('explain and exceptions print each advised command on one line, even if it is longer than 100 columns', async () => {
+test('explain and exceptions print each advised command on one line, even beyond 100 columns', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   // The id of a decision about a part contains a digest, which makes the command long.
   await place.commands.run('approvals', 'reject', approval.id, '--person', LEAVER, '--yes');

@@ -41,7 +41,7 @@ const changes = async (action: string): Promise<any[]> => {
 };
 const account = async () => (await bridge.platform.user(ADA))?.scimId;
 
-test('the log entry of a repaired display name has the drifted value as oldValue', async () => {
+test('a reconcile repairs a drifted display name → its log entry has the drifted value as oldValue', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -53,7 +53,7 @@ test('the log entry of a repaired display name has the drifted value as oldValue
   ]);
 });
 
-test('the log entry of a reactivated account has false as oldValue', async () => {
+test('a reconcile reactivates an account → its log entry has false as oldValue', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -63,7 +63,7 @@ test('the log entry of a reactivated account has false as oldValue', async () =>
   expect(await changes('activate')).toEqual([{ displayName: 'active', oldValue: false, newValue: true }]);
 });
 
-test('the log entry of a repaired attribute has the drifted value as oldValue', async () => {
+test('a reconcile repairs a drifted attribute → its log entry has the drifted value as oldValue', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -79,7 +79,7 @@ test('the log entry of a repaired attribute has the drifted value as oldValue', 
   ]);
 });
 
-test('the log says that the value before a push is the last that the bridge knew, because a push over a change by hand is written without a read', async () => {
+test('a push overwrites a change by hand without a read → the log says that the old value is the last one that the bridge knew', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -98,7 +98,7 @@ test('the log says that the value before a push is the last that the bridge knew
   await rec.untilSynced();
 });
 
-test('the log entry of a push after a repair has the repaired value as oldValue', async () => {
+test('a push follows the repair of a value → its log entry has the repaired value as oldValue', async () => {
   await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
   await rec.untilSynced();
   expect(await changes('update')).toEqual([

@@ -107,7 +107,7 @@ async function ask(path: string, init: { method?: string; token?: string; body?:
   return answer.status;
 }
 
-test('each path of the admin API is logged as its route, with {id} in place of names and ids', async () => {
+test('the log of the service names each admin API request by its route, with {id} in place of names and ids', async () => {
   const headers = { authorization: `Bearer ${ADMIN}` };
   const answer = await fetch(`http://127.0.0.1:${bridge.port}/admin/v1/openapi.json`, { headers });
   const { paths } = (await answer.json()) as { paths: object };
@@ -117,7 +117,7 @@ test('each path of the admin API is logged as its route, with {id} in place of n
   }
 });
 
-test('the log contains no name, value or token after pushes, lookups, refusals and failures', async () => {
+test('the log of the service contains no name, value or token after pushes, lookups, refusals and failures', async () => {
   const idp = createIdp(bridge.baseUrl, TOKEN);
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const userName = `${NAME}@acme.example`;

@@ -35,7 +35,7 @@ test.each([
   ['user', 'bob@acme.example', () => place.idp.createUser('bob@acme.example')],
   ['group', 'late', () => place.idp.createGroup('late', [])],
 ])(
-  'a %s whose create had no answer is logged as created',
+  'the create of a %s gets no answer → its log entry says created, not adopted',
   async (kind, name, create) => {
     const path = `/scim/v2/${kind === 'user' ? 'Users' : 'Groups'}$`;
     const lost = { method: 'POST', path, times: 1, timeoutAfterCommit: { share: 1 } };
@@ -75,7 +75,7 @@ test('the deletion of a group is logged for each of its members', async () => {
   expect(await operationsOf('eve@acme.example')).toContain('other removeMembers');
 }, 60_000);
 
-test('while the platform fails the write of a pushed change, the timeline of explain shows the push on one line only', async () => {
+test('the platform fails the write of a pushed change → the timeline of explain shows the push on one line only', async () => {
   const rules = [{ method: 'PATCH', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 }, times: 2 }];
   await place.platform.control('PATCH', '/faults', { rules });
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });

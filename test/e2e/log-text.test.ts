@@ -33,7 +33,7 @@ test('log shows the attributes of a created account', async () => {
   expect(line).not.toContain('displayName');
 });
 
-test('log shows every changed attribute of an update before changed names such as displayName, and counts the names that are left out', async () => {
+test('log lists the changed attributes of an update before names such as displayName, and counts what it leaves out', async () => {
   await place.idp.patch(
     `/Users/${ann}`,
     { op: 'replace', path: 'displayName', value: 'Ann Lee' },
@@ -71,7 +71,7 @@ test('log --resource with a ref of which the log has nothing exits 4', async () 
     expect(await place.commands.run('log', '--resource', 'User:nobody', ...flags)).toMatchObject({ code: 4 });
 });
 
-test('the limits of the log removed old entries → the command log says when the log begins, except if --since is later', async () => {
+test('the limits of the log removed old entries → the command log says when the log begins, unless --since is later', async () => {
   const full = await openPlace({ rest: { provisioningLog: { maxEntries: 100, maxAgeDays: 30 } } as object });
   try {
     await full.idp.createUser(ANN);

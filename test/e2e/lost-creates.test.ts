@@ -55,8 +55,8 @@ async function loseCreate<T>(
 const startLater = (aheadMs: number) =>
   place.start('worker', undefined, { ...systemClock, now: () => systemClock.now() + aheadMs });
 
-describe('a create that made nothing', () => {
-  it('under adopt: report a group of others with the same name is not adopted, and stays when the source deletes its own group', async () => {
+describe('a create without an answer that made nothing at the platform', () => {
+  it('under adopt: report, an unmanaged group with the pushed name is not adopted, and stays when the source deletes its group', async () => {
     place = await openPlace({ target: { adopt: 'report' } });
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
     await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
@@ -68,7 +68,7 @@ describe('a create that made nothing', () => {
     expect((await place.platform.group('crew'))?.members).toHaveLength(1);
   }, 60_000);
 
-  it('a group of others that was adopted loses its managed members only, when the source deletes the group', async () => {
+  it('an adopted group that the source deletes loses only its managed members', async () => {
     place = await openPlace({});
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
     await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
@@ -83,7 +83,7 @@ describe('a create that made nothing', () => {
     ['with an externalId', {}, 2],
     ['without externalId', { externalId: undefined }, 1],
   ])(
-    'with adopt: report, an account of others is not adopted after a create without answer (user %s)',
+    'under adopt: report, an unmanaged account is not adopted after a create without an answer (user %s)',
     async (_, extra, lookUps) => {
       place = await openPlace({ target: { adopt: 'report' } });
       const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN, extra), {
@@ -100,7 +100,7 @@ describe('a create that made nothing', () => {
     60_000,
   );
 
-  it('after a create without answer and a rename, an account of others with the former userName stays as it is', async () => {
+  it('the user is renamed after a create without an answer → an unmanaged account with the former userName stays as it is', async () => {
     place = await openPlace({});
     const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
     await createByHand(place, 'Users', { userName: ANN, displayName: 'made by hand' });
@@ -112,7 +112,7 @@ describe('a create that made nothing', () => {
     expect(await lettersOf()).toEqual([]);
   }, 60_000);
 
-  it('after a create without answer and a rename, a group of others with the former name stays as it is', async () => {
+  it('the group is renamed after a create without an answer → an unmanaged group with the former name stays as it is', async () => {
     place = await openPlace({});
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
     await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
@@ -125,8 +125,8 @@ describe('a create that made nothing', () => {
   }, 60_000);
 });
 
-describe('a create that was carried out', () => {
-  it('somebody changed the new account, and the person is deleted at the source → a dead letter says that the open account may be of this person, until somebody closes the account', async () => {
+describe('a create without an answer that was carried out at the platform', () => {
+  it('somebody changes the new account, and the person is deleted at the source → a dead letter names the open account until somebody closes it', async () => {
     place = await openPlace({ target: { adopt: 'report', users: { activation: 'immediate' } } });
     const sent = { externalId: undefined, displayName: 'Ann Able' };
     const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN, sent), { lookUps: 1 });
@@ -142,7 +142,7 @@ describe('a create that was carried out', () => {
     expect((await place.commands.run('status')).code).toBe(0);
   }, 60_000);
 
-  it('somebody added a member to the new group, and the source deletes the group → a dead letter, because the group may be this one', async () => {
+  it("somebody adds a member to the new group, and the source deletes the group → a dead letter, because the group may be the bridge's own", async () => {
     place = await openPlace({ target: { adopt: 'report' } });
     const crew = await loseCreate('Groups', 'dropAfter', () => place.idp.createGroup('crew'));
     const scimId = (await place.platform.group('crew'))?.scimId ?? '';
@@ -161,7 +161,7 @@ describe('a create that was carried out', () => {
     ['with an externalId', {}, 2],
     ['without externalId', { externalId: undefined }, 1],
   ])(
-    'the account (user %s) and a group are linked as created under adopt: never',
+    'under adopt: never the account (user %s) and a group are linked as created',
     async (_, extra, lookUps) => {
       place = await openPlace({ target: { adopt: 'never' } });
       await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN, extra), { lookUps });
@@ -182,7 +182,7 @@ describe('a create that was carried out', () => {
     90_000,
   );
 
-  it('an account that lists show only after its deletion at the source is closed', async () => {
+  it('lists show the account only after the person is deleted at the source → the account is closed', async () => {
     place = await openPlace({ target: { users: { activation: 'immediate' } } });
     const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), {
       staleReadsMs: LAG_MS,
@@ -193,7 +193,7 @@ describe('a create that was carried out', () => {
     await eventually('closed', async () => (await place.platform.user(ANN))?.active === false, LONG_MS);
   }, 60_000);
 
-  it('a group that lists show only after its deletion at the source is deleted', async () => {
+  it('lists show the group only after its deletion at the source → the group is deleted', async () => {
     place = await openPlace({});
     const crew = await loseCreate('Groups', 'dropAfter', () => place.idp.createGroup('crew'), {
       staleReadsMs: LAG_MS,
@@ -204,7 +204,7 @@ describe('a create that was carried out', () => {
     await eventually('deleted', async () => !(await place.platform.group('crew')), LONG_MS);
   }, 60_000);
 
-  it('an account that lists show only after a rename at the source gets the new userName, and no second one is made', async () => {
+  it('lists show the account only after a rename at the source → the account gets the new userName, and no second account is made', async () => {
     place = await openPlace({});
     const lost = { staleReadsMs: LAG_MS };
     const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), lost);
@@ -215,7 +215,7 @@ describe('a create that was carried out', () => {
     expect(await place.platform.user(ANN)).toBeUndefined();
   }, 60_000);
 
-  it('the link of a person who was deleted is forgotten when the platform does not show the account in time', async () => {
+  it('a person is deleted and the platform does not show the account in time → the link is removed', async () => {
     place = await openPlace({});
     const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
     await place.idp.send('DELETE', `/Users/${ann}`);
@@ -229,7 +229,7 @@ describe('a create that was carried out', () => {
     ['inactive', 'safe', false],
     ['open', 'immediate', true],
   ] as const)(
-    'a create got no answer, its person is deleted at the source, and lists show the account only after the search ended → the account is %s with activation %s, and unmanaged in plan',
+    'the person is deleted and lists show the account only after the search ended → the account is %s under activation %s, and unmanaged in plan',
     async (_, activation, isActive) => {
       place = await openPlace({ target: { users: { activation } } });
       const lost = { staleReadsMs: 60_000 };
@@ -251,7 +251,7 @@ describe('a create that was carried out', () => {
     ['with externalIds', {}, { externalId: 'ext-other' }, 2],
     ['without externalIds', { externalId: undefined }, { externalId: undefined }, 1],
   ])(
-    'the person is renamed, and another person gets the userName that was sent → each person has one account with its own values (people %s)',
+    "the person is renamed, and another person gets the userName of the create → each person has one account with the person's own values (people %s)",
     async (_, own, others, lookUps) => {
       place = await openPlace({});
       const ann = await loseCreate(

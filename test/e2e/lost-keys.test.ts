@@ -51,7 +51,7 @@ async function damage(redis: Redis, name: string, random: () => number): Promise
 }
 
 test.each(SEEDS)(
-  'after random loss of Redis keys a reconcile makes the platform equal (seed %i)',
+  'random keys of Redis are lost → a reconcile makes the platform equal to the desired state (seed %i)',
   async (seed) => {
     const random = createRandom(seed * 7919);
     const bridge = await buildBridge({

@@ -79,7 +79,7 @@ test.each([
   ['204', { status: 204 }],
   ['200 without members', { status: 200, body: JSON.stringify({ id: 'any', displayName: 'crew' }) }],
 ])(
-  'the next reconcile repairs a removal that was answered %s and not carried out',
+  'the platform answers a removal with %s but does not make it → the next reconcile repeats the removal',
   async (_, answer) => {
     await open();
     await loseRemoval(answer);
@@ -96,7 +96,7 @@ test.each([
   60_000,
 );
 
-test('sync of the person repairs a removal that was answered 204 and not carried out', async () => {
+test('the platform answers a removal with 204 but does not make it → sync of the person repeats the removal', async () => {
   await open();
   await loseRemoval();
   await run(place, 'sync', ANN);
@@ -107,7 +107,7 @@ test.each([
   ['answers 500', { status: 500 }],
   ['answers 404, and no list confirms that it is gone', { status: 404 }],
 ])(
-  'a planned removal was answered 204 and not carried out, and at apply the member list is truncated and the account %s → apply does not take the removal as made',
+  'a planned removal was answered 204 but not made, and apply reads a truncated member list while the account %s → apply does not report it as made',
   async (_, unreadable) => {
     await open();
     await loseRemoval();
@@ -131,7 +131,7 @@ test.each([
   60_000,
 );
 
-test('a removal was answered 204 and not carried out, and a reconcile reads a truncated member list and a 404 for the account → a later reconcile repairs the removal', async () => {
+test('a removal was answered 204 but not made, and a reconcile reads a truncated member list and a 404 → a later reconcile repeats the removal', async () => {
   await open();
   const { platformUrl, fixtures } = place.sandbox.ready;
   const groupId = (await place.platform.group('crew'))?.scimId ?? '';
@@ -156,7 +156,7 @@ test('a removal was answered 204 and not carried out, and a reconcile reads a tr
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('a removal that was answered 204 and not carried out is counted by the guard again when its window has ended, so the repair waits for an approval', async () => {
+test('a removal was answered 204 but not made → the guard counts its repetition in a new window, so it waits for an approval', async () => {
   await open();
   await loseRemoval();
   await place.change(({ targets: { main } }) => {
@@ -171,7 +171,7 @@ test('a removal that was answered 204 and not carried out is counted by the guar
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('a removal was answered 204 and not carried out, and the source adds the member again → the member stays; so does a member whom somebody adds by hand after a confirmed removal', async () => {
+test('a removal was answered 204 but not made, and the source adds the member again → the member stays, also one added by hand after a confirmed removal', async () => {
   await open();
   await loseRemoval();
   await join(ANN);
@@ -195,7 +195,7 @@ test('a removal was answered 204 and not carried out, and the source adds the me
   expect(await told('plan')).toContain('no changes');
 }, 60_000);
 
-test('a removal that was answered 204 and not carried out is repaired after a restart and after a restore of the backup', async () => {
+test('a removal was answered 204 but not made → the removal is repeated after a restart and after a restore of the backup', async () => {
   await open();
   await loseRemoval();
   const file = `${place.commands.folder}/backup.jsonl`;
@@ -210,7 +210,7 @@ test('a removal that was answered 204 and not carried out is repaired after a re
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('the platform answered an addition 204 and did not carry it out → plan and status do not say that others removed the member', async () => {
+test('an addition was answered 204 but not made → plan and status do not report the member as removed at the platform', async () => {
   await open();
   const dan = await place.idp.createUser('dan@acme.example');
   await place.idle();
@@ -228,7 +228,7 @@ test('the platform answered an addition 204 and did not carry it out → plan an
   expect(await told('status')).not.toContain('by others');
 }, 60_000);
 
-test('the source deletes an adopted group, and the platform answers the removal of a member 204 and keeps the member → the removal is repeated', async () => {
+test('the source deletes an adopted group, and the platform answers the removal of a member with 204 but keeps it → the removal is repeated', async () => {
   await open();
   const { platformUrl, fixtures } = place.sandbox.ready;
   const made = await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
@@ -252,7 +252,7 @@ test('the source deletes an adopted group, and the platform answers the removal 
   expect((await place.platform.group('old'))?.members).toEqual([]);
 }, 60_000);
 
-test('a removal that was answered 204 and not carried out is repaired while the member list of the group lacks members whose accounts name it', async () => {
+test('a removal was answered 204 but not made, and the member list lacks the member whose account names the group → the removal is repeated', async () => {
   await open();
   await loseRemoval();
   front.edit = (method, url, body) => {
@@ -268,7 +268,7 @@ test('a removal that was answered 204 and not carried out is repaired while the 
   expect(await told('plan')).toContain('no changes');
 }, 60_000);
 
-test('a removal that was answered 204 and not carried out is repaired by the next reconcile at a platform that tells no time of change and has many groups', async () => {
+test('a removal was answered 204 but not made by a platform without modification times and with many groups → the next reconcile repeats it', async () => {
   await open();
   // More groups than the members of which one run reads in turn.
   for (let index = 0; index < 25; index++) await place.idp.createGroup(`other-${index}`, []);
@@ -279,7 +279,7 @@ test('a removal that was answered 204 and not carried out is repaired by the nex
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('101 removals were answered 204 and not carried out, the platform shows no member, and 100 accounts answer 404 → a second plan reads the account that the first did not read, and apply repairs its removal', async () => {
+test('101 removals were answered 204 but not made, and the member list is truncated → a second plan reads an account that the first left unread, and apply removes the member', async () => {
   const removeMembers = { count: 1000, percent: 100 };
   await open({ guard: { removeMembers } });
   const people = Array.from({ length: 98 }, (_, index) => `p${index}@acme.example`);

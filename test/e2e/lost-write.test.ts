@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('BRIDGE-06 an account whose create answer was lost is found again, and is not created twice', async () => {
+test('BRIDGE-06 the answer to a create is lost → the account is found again and not created twice', async () => {
   const { idp, platform } = bridge;
   const script = [
     { method: 'POST', path: '/scim/v2/(Users|Groups)$', times: 2, timeoutAfterCommit: { share: 1 } },
@@ -35,7 +35,7 @@ test('BRIDGE-06 an account whose create answer was lost is found again, and is n
   await platform.control('PATCH', '/faults', {});
 }, 40_000);
 
-test('an account deleted at the platform is created again with its memberships at the next push for the user', async () => {
+test('somebody deletes an account at the platform → the next push of the user creates it again with its memberships', async () => {
   const { idp, platform, sandbox } = bridge;
   const id = await idp.createUser('vanished@acme.example');
   await idp.createGroup('still a member', [id]);
@@ -56,7 +56,7 @@ test('an account deleted at the platform is created again with its memberships a
   expect(back.scimId).not.toBe(user.scimId);
 });
 
-test('after a 429 with Retry-After: 2 the bridge sends no call for that time, and then creates the user', async () => {
+test('the platform answers 429 with Retry-After: 2 → the bridge sends no call for two seconds, and then creates the user', async () => {
   const { idp, platform } = bridge;
   await platform.control('PATCH', '/faults', {
     rules: [{ method: 'POST', path: '/scim/v2/Users$', times: 1, status429: { share: 1, retryAfter: 2 } }],

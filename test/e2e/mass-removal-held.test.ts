@@ -64,7 +64,7 @@ describe('the guard of a target', () => {
   const held = async () => Object.values((await outbox.backlog()).held).reduce((sum, each) => sum + each, 0);
   const approve = async () => guardStore.decide('approve', (await guardStore.open())?.id ?? '', 'ops');
 
-  test('BRIDGE-08 mass deactivations are acknowledged and held, and all other changes are applied', async () => {
+  test('BRIDGE-08 mass deactivations are acknowledged to the source and held, and all other changes are written', async () => {
     await open({ deactivate: { count: 50, percent: 10 } });
     const ids = await hire(40);
     const group = await bridge.idp.createGroup('crew', ids);
@@ -112,7 +112,7 @@ describe('the guard of a target', () => {
     expect(decision).toMatchObject({ action: 'approve', by: 'ops' });
   }, 60_000);
 
-  test('a held deactivation is no longer listed when the source takes the deactivation back', async () => {
+  test('the source takes a held deactivation back → the deactivation is no longer listed as held', async () => {
     await open({ deactivate: { count: 0, percent: 100 } });
     const ids = await hire(4);
     await Promise.all(ids.map(leave));
@@ -127,7 +127,7 @@ describe('the guard of a target', () => {
     expect(await guardStore.open()).toBeUndefined();
   }, 60_000);
 
-  test('after a rejection the account stays active, and other changes of the user are applied', async () => {
+  test('a deactivation is rejected → the account stays active, and other changes of the user are written', async () => {
     await open({ deactivate: { count: 0, percent: 100 } });
     const [id = ''] = await hire(1);
     await leave(id);
@@ -141,7 +141,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('with a limit of 10 % a day, 13 of 120 users are deactivated in ten portions over a day → at most 12 are closed, and the guard holds the rest', async () => {
+  test('13 of 120 users are deactivated in ten portions over a day, under a limit of 10 % → at most 12 are closed, and the guard holds the rest', async () => {
     await open({ deactivate: { count: 1000, percent: 10 } });
     const ids = await hire(120);
     let next = 0;
@@ -187,7 +187,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('removals of all members of a group are held together, and members with a rejected removal stay', async () => {
+  test('removals of all members of a group are held together, and members whose removal is rejected stay', async () => {
     await open({ removeMembers: { count: 3, percent: 100 } });
     const ids = await hire(6);
     const group = await bridge.idp.createGroup('crew', ids);
@@ -222,7 +222,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('the clearing of an attribute for every user is held, and new values are applied', async () => {
+  test('the clearing of an attribute of every user is held, while new values are written', async () => {
     await open({ clearAttributes: { count: 2, percent: 100 } });
     const ids = await hire(6);
     const level = (id: string, value?: number) =>
@@ -249,7 +249,7 @@ describe('the guard of a target', () => {
     );
   }, 60_000);
 
-  test('accounts of deleted users are deleted after deleteAfterDays, within the limits of the guard', async () => {
+  test('users.deleteAfterDays deletes the accounts of deleted users within the limits of the guard', async () => {
     await open({ delete: { count: 1, percent: 100 } }, (main) => {
       main.users.deleteAfterDays = 30;
     });
@@ -282,7 +282,7 @@ describe('the guard of a target', () => {
     }
   }
 
-  test('a target on hold gets no writes, and after the release all changes pushed meanwhile', async () => {
+  test('a target on hold gets no writes, and after the release all changes that were pushed meanwhile', async () => {
     await open({});
     const [id = ''] = await hire(1);
     await guardStore.hold('ops');

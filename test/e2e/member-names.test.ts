@@ -22,26 +22,26 @@ afterAll(() => place.stop());
 
 const { told } = commandsAt(() => place);
 
-test('six members were added to a group → log names five of them, and counts the sixth', async () => {
+test('six members are added to a group → log names five and counts the sixth', async () => {
   const text = await told('log', '--resource', 'north', '--action', 'addMembers');
   const [, named = ''] = /6 members: (.*?) and 1 more/.exec(text) ?? [];
   expect(named.split(', ')).toHaveLength(5);
   for (const name of named.split(', ')) expect(NAMES).toContain(name);
 }, 30_000);
 
-test('log names a member who was deleted since, by the link', async () => {
+test('an added member was deleted since → log names the member, from the stored link', async () => {
   await place.idp.send('DELETE', `/Users/${ids[0]}`);
   await place.idle();
   expect(await told('log', '--resource', 'north', '--action', 'removeMembers')).toContain(`1 member: ${ANN}`);
 }, 30_000);
 
-test('log notes at entries about members, and not at the creation of a group, that members have their present names', async () => {
+test('log notes at entries about members, but not at the creation of a group, that it shows present names', async () => {
   const caveat = 'Members have their present names';
   expect(await told('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
   expect(await told('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
 }, 30_000);
 
-test('the member list shows an unmanaged member by another name → plan names this member by the userName', async () => {
+test('the member list shows an unmanaged member under another name → plan names this member by userName', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const asAdmin = (method: 'POST' | 'PATCH', path: string, body: object) =>
     send(platformUrl, method, path, {
@@ -65,7 +65,7 @@ test('the member list shows an unmanaged member by another name → plan names t
   expect(await told('plan', '--full')).toContain(`${STRANGER} in north`);
 }, 30_000);
 
-test('explain of a group names a member who was never synced, by the record', async () => {
+test('explain of a group names a member who was never synced by the pushed userName', async () => {
   await run(place, 'hold');
   const gus = await place.idp.createUser('gus@acme.example');
   await place.idp.createGroup('south', [gus]);
@@ -74,7 +74,7 @@ test('explain of a group names a member who was never synced, by the record', as
   expect(text).not.toContain(gus);
 }, 30_000);
 
-test('a member of two groups is renamed and a new person gets the former userName → plan, dry run and explain of a group name each person by the userName at the source', async () => {
+test('a member is renamed and a new person gets the former userName → plan, sync --dry-run and explain of a group name each by the userName at the source', async () => {
   const [, ben = '', cho = ''] = ids;
   const west = await place.idp.createGroup('west', [ben, cho]);
   const east = await place.idp.createGroup('east', [ben]);

@@ -39,7 +39,7 @@ const leave = (name: string) =>
   place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[name] ?? ''}"]` });
 const crew = async (): Promise<string[]> => ((await place.platform.group('crew'))?.members ?? []).toSorted();
 
-test('a group that waits for the held deactivation of a member is not counted as missing, and a reconcile keeps a member added by hand', async () => {
+test('a group waits for the held deactivation of a member → the group is not counted as missing, and a reconcile keeps a member added by hand', async () => {
   await open({ guard: { deactivate: { count: 0, percent: 0 } } });
   await place.idp.patch(`/Users/${ids[ANN] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await leave(ANN);
@@ -69,7 +69,7 @@ test('status counts no drift, and plan no change, for a member that somebody add
   await expect(crew()).resolves.toEqual([ANN, BEN, CHO, DAN]);
 }, 60_000);
 
-test('an excluded group that is included again loses members who left at the source, and keeps a member added at the platform by hand', async () => {
+test('the settings include a group again → members who left at the source are removed, and a member added by hand stays', async () => {
   await open({});
   const exclude = async (patterns: string[]): Promise<void> => {
     await place.change(({ targets: { main } }) =>

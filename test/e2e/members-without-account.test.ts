@@ -24,7 +24,7 @@ afterEach(() => place.stop());
 const { outcome } = commandsAt(() => place);
 const members = async () => (await place.platform.group('crew'))?.members;
 
-test('sync of a group makes the deleted account of a member anew, adds the member, and names each write', async () => {
+test('the account of a member was deleted → sync of the group creates it again, adds the member, and names each write', async () => {
   const created = 'member at the source; the account is created';
   const [code, dryRun] = await outcome('sync', 'crew', '--dry-run');
   expect([code, dryRun]).toEqual([2, expect.stringContaining(`create ${ANN} (its account is gone`)]);
@@ -39,7 +39,7 @@ test('sync of a group makes the deleted account of a member anew, adds the membe
   expect(await outcome('sync', 'crew')).toEqual([0, expect.stringContaining('nothing to do, equal already')]);
 }, 60_000);
 
-test('after the platform refused to make the account of a member anew, sync and explain of the group name the member', async () => {
+test('the platform refuses to recreate the account of a member → sync and explain of the group name the member', async () => {
   const refuses = { method: 'POST', path: 'scim/v2/Users', status5xx: { share: 1, status: 400 }, times: 99 };
   await place.platform.control('PATCH', '/faults', { rules: [refuses] });
   expect(await outcome('sync', 'crew')).toEqual([2, expect.stringContaining(`${ANN} create refused`)]);
@@ -53,7 +53,7 @@ test('after the platform refused to make the account of a member anew, sync and 
   expect(await members()).toEqual([BOB]);
 }, 60_000);
 
-test('another account has the name of the deleted account of a member, and adopt is report → plan, sync and explain of the group say that the membership is not written', async () => {
+test("another account has the name of a member's deleted account, under adopt: report → plan, sync and explain of the group say that the membership is not written", async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await send(platformUrl, 'POST', '/api/scim/v2/Users', {
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
@@ -79,7 +79,7 @@ test('another account has the name of the deleted account of a member, and adopt
   expect(await outcome('sync', ANN)).toEqual([1, expect.stringContaining(`needs a person: ${conflict}`)]);
 }, 60_000);
 
-test('under the policy create-only, explain and sync of a person say that no account is made in place of the deleted account', async () => {
+test('an account was deleted under the policy create-only → explain and sync of the person say that no new account is made', async () => {
   await place.change(({ targets: { main } }) => {
     main.policy = 'create-only';
   });

@@ -35,7 +35,7 @@ const membersOf = async (group: string): Promise<string[]> =>
     .map(String)
     .toSorted();
 
-test('the membership of a marked person is the only change of a plan → apply writes the membership', async () => {
+test('the only change of a plan is the membership of a person with a pending change → apply writes the membership', async () => {
   await add('team', 'ann');
   await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 2 });
   const [plan] = parseSaved(readFileSync(file, 'utf8'));
@@ -79,7 +79,7 @@ test('the group of a new person is made before the account → reconcile writes 
   await expect(place.platform.user(mail('cid'))).resolves.toMatchObject({ active: true });
 }, 90_000);
 
-test('a change of a person, or only of a group of the person, waits → verify-access says that no worker runs, and which process to start', async () => {
+test("a change of a person or of the person's group waits without a worker → verify-access names the process to start", async () => {
   const start = 'no worker runs: start scim-bridge serve --role worker, or all';
   await place.idp.patch(`/Users/${ids.bob}`, { op: 'replace', path: 'name.givenName', value: 'Bobby' });
   expect((await run('verify-access', mail('bob'))).text).toContain(`a change waits to be applied: ${start}`);

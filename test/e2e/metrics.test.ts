@@ -26,7 +26,7 @@ const untilSynced = () =>
     return now.value('bridge_outbox_dirty', { target: 'main' }) === 0 ? now : undefined;
   });
 
-test('the scrape has every metric of the bridge with its type and help text, and process metrics without a label for the process', async () => {
+test('a scrape has every metric of the bridge with type and help text, and process metrics without a process label', async () => {
   const found = await look();
   for (const { name, type, help } of Object.values(METRICS)) {
     expect([name, found.types.get(name)]).toEqual([name, type]);
@@ -38,7 +38,7 @@ test('the scrape has every metric of the bridge with its type and help text, and
   expect(found.find('nodejs_eventloop_lag_p99_seconds')).toHaveLength(1);
 });
 
-test('with server.metricsPort the metrics are served on that port only, and nothing else is served there', async () => {
+test('with server.metricsPort the metrics are served on that port only, which serves nothing else', async () => {
   const main = await fetch(`http://127.0.0.1:${bridge.app.port}/metrics`);
   expect(main.status).toBe(404);
   for (const path of ['/scim/v2/Users', '/livez', '/']) {
@@ -78,7 +78,7 @@ test('a push increases the metrics of requests, lag, writes, calls and waits, an
   expect(left.sum('bridge_profile_deviations_total', { connection: 'default' })).toBeGreaterThan(0);
 });
 
-test('metrics report the state of Redis, tokens and workers', async () => {
+test('the metrics report the state of Redis, tokens and workers', async () => {
   const now = await look();
   expect(now.value('bridge_redis_up')).toBe(1);
   expect(now.value('bridge_redis_role', { role: 'master' })).toBe(1);
@@ -90,7 +90,7 @@ test('metrics report the state of Redis, tokens and workers', async () => {
   expect(Math.abs(fetched - Date.now() / 1000)).toBeLessThan(30);
 });
 
-test('wrong tokens and unknown addresses raise the quarantine risk, and add a bounded number of series', async () => {
+test('wrong tokens and unknown addresses raise the quarantine risk metric, with a bounded number of series', async () => {
   const stranger = createIdp(`http://127.0.0.1:${bridge.app.port}/scim/v2`, 'a-wrong-token-of-some-length');
   const before = await look();
   for (let n = 0; n < 30; n++) {
@@ -116,7 +116,7 @@ test('wrong tokens and unknown addresses raise the quarantine risk, and add a bo
   expect(after.samples.length - before.samples.length).toBeLessThan(30);
 });
 
-test('requests at a wrong SCIM base URL raise a quarantine risk under the connection label `none`', async () => {
+test('requests at a wrong SCIM base URL raise the quarantine risk metric under the connection label `none`', async () => {
   const risk = async () => (await look()).find('bridge_quarantine_risk', { connection: 'none' });
   await fetch(`http://127.0.0.1:${bridge.app.port}/admin.php?from=/scim/v2/Users`);
   expect(await risk()).toEqual([]);
@@ -126,7 +126,7 @@ test('requests at a wrong SCIM base URL raise a quarantine risk under the connec
   expect(await risk()).toMatchObject([{ value: 1 }]);
 });
 
-test('every process exports shared metrics, and only workers export the time of the last fetch', async () => {
+test('every process exports the metrics read from Redis, and only workers export the time of the last fetch', async () => {
   const api = await bridge.another('api');
   // A sync may end between two scrapes.
   const names = ['bridge_outbox_dirty', 'bridge_dead_letters', 'bridge_breaker_open', 'bridge_hold'];
@@ -142,7 +142,7 @@ test('every process exports shared metrics, and only workers export the time of 
   expect(here.find('bridge_worker_last_fetch_timestamp_seconds')).toHaveLength(1);
 });
 
-test('a worker that has applied nothing exports the lag of each priority with 0 observations, and a process without worker exports no lag', async () => {
+test('an idle worker exports the lag of each priority with 0 observations, and a process without a worker exports no lag', async () => {
   const [worker, api] = [await bridge.another('worker'), await bridge.another('api')];
   const counts = (await scrape(worker.metricsPort)).find('bridge_sync_lag_seconds_count', { target: 'main' });
   expect(counts.map(({ labels, value }) => [labels.priority, value])).toEqual(
@@ -156,6 +156,6 @@ test.each([
   ['a value that is no number', '# TYPE a gauge\na one\n'],
   ['a series without its type', 'a 1\n'],
   ['the same series twice', '# TYPE a gauge\na{x="1",y="2"} 1\na{y="2",x="1"} 2\n'],
-])('the metrics parser of these tests refuses %s', (_what, text) => {
+])('the metrics parser of the tests refuses %s', (_what, text) => {
   expect(() => parseScrape(text)).toThrow();
 });

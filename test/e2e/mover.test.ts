@@ -65,7 +65,7 @@ const wrote = async (): Promise<string[]> =>
       : JSON.stringify(body.value ?? null),
   );
 
-test('several changed values and a new display name of a user are one write to the platform, without a read', async () => {
+test('a user gets several new values and a new display name → the platform gets one write and no read', async () => {
   const id = await hire('eva@acme.example');
   await move(id, NEXT, { displayName: 'Eva Moved' });
   expect(await bridge.platform.user('eva@acme.example')).toMatchObject({
@@ -75,7 +75,7 @@ test('several changed values and a new display name of a user are one write to t
   expect((await bridge.platform.requests()).map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('cleared values are written first, then one combined PATCH, then lists, fractions and booleans', async () => {
+test('a user gets many changed values → clearings are written first, then one combined PATCH, then lists, fractions and booleans', async () => {
   const id = await hire('ned@acme.example');
   const changes = {
     ...NEXT,
@@ -104,7 +104,7 @@ test('cleared values are written first, then one combined PATCH, then lists, fra
 });
 
 test.each([400, 501])(
-  'a platform that refuses the combined PATCH with %i gets single writes, and no further combined PATCH',
+  'the platform refuses the combined PATCH with %i → the bridge sends single writes, and no further combined PATCH',
   async (status) => {
     const { platform } = bridge;
     const [one, two] = [await hire('uma@acme.example'), await hire('vic@acme.example')];
@@ -130,7 +130,7 @@ test.each([400, 501])(
   },
 );
 
-test("a 400 for one user's value does not stop combined PATCHes for other users", async () => {
+test('the platform answers 400 for the values of one user → other users still get combined PATCHes', async () => {
   const { platform } = bridge;
   const [bad, well] = [await hire('wil@acme.example'), await hire('yan@acme.example')];
   await platform.forgetRequests();
@@ -143,7 +143,7 @@ test("a 400 for one user's value does not stop combined PATCHes for other users"
   expect((await platform.requests()).map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('a taken userName does not stop attribute values from being written', async () => {
+test('the platform refuses a taken userName → the attribute values of the push are still written', async () => {
   const { platform } = bridge;
   const id = await hire('xan@acme.example');
   await platform.control('POST', '/fixtures', { users: [{ userName: 'xandra@acme.example' }] });

@@ -24,7 +24,7 @@ test.each([
   ['reject', 'User:'],
   ['approve', ''],
 ])(
-  'approvals %s --person with a ref or id decides about the person with this id, and not about a leaver with this text as userName (prefix of the id: "%s")',
+  'approvals %s --person "%s<id>" decides about the person with this id, not about a leaver whose userName is this text',
   async (decision, prefix) => {
     const { commands, idp, platform } = place;
     const ann = await idp.createUser('ann@acme.example');
@@ -45,7 +45,7 @@ test.each([
   60_000,
 );
 
-test('a ref is not ambiguous because another connection has a person with such a userName', async () => {
+test('another connection has a person whose userName is a ref → sync and links forget of this ref still select the person with the ref', async () => {
   const ann = await place.idp.createUser('ann@acme.example');
   await hr.createUser(`User:${ann}`);
   await place.idle();
@@ -55,7 +55,7 @@ test('a ref is not ambiguous because another connection has a person with such a
 }, 60_000);
 
 test.each(['User:', ''])(
-  'forget with a ref or id keeps the data of a leaver of another connection who has this text as userName (prefix of the id: "%s")',
+  'forget of "%s<id>" keeps the data of a leaver of another connection whose userName is this text',
   async (prefix) => {
     const { commands, idp } = place;
     const ann = await idp.createUser('ann@acme.example');
@@ -71,7 +71,7 @@ test.each(['User:', ''])(
   60_000,
 );
 
-test('an order with an unknown ref does not select a person whose userName is that ref', async () => {
+test('links forget of an unknown ref exits 4, although a person has this ref as userName', async () => {
   const eve = await hr.createUser('User:gone');
   await place.idle();
   expect((await place.commands.run('links', 'forget', 'User:gone')).code).toBe(4);

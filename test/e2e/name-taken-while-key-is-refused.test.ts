@@ -42,7 +42,7 @@ test('the platform refuses the name of a new group (409) → explain and verify-
   ]);
 }, 60_000);
 
-test('PATCH is answered with 401, and the creation of a group with 409 → explain of the group names the refused name first', async () => {
+test('the platform answers PATCH with 401 and the creation of a group with 409 → explain of the group names the taken name first', async () => {
   await refuse(NAME_REFUSED, KEY_REFUSED);
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'displayName', value: 'Bob Two' });
   await eventually(
@@ -67,7 +67,7 @@ test('PATCH is answered with 401, and the creation of a group with 409 → expla
   ]);
 }, 90_000);
 
-test('verify-access runs during the pause after a 401 → standard error says within seconds why the command waits, and until when calls pause', async () => {
+test('calls pause after a 401 → verify-access says on standard error within seconds why it waits, and until when', async () => {
   const { code, errors, text } = await eventually(
     'a pause that outlasts the command',
     async () => {

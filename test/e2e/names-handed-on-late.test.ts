@@ -33,7 +33,7 @@ async function eventuallyWaits(id: string): Promise<void> {
   await eventually('it waits', async () => (await reasonOf(id)) === 'NameTaken', LONG_MS);
 }
 
-test('two people wait in turn for the userName of a person whose rename fails at the platform → no dead letter, and each gets the new name soon after the platform works again', async () => {
+test('two people wait in turn for the userName of a person whose rename fails → both get their names soon after the platform recovers, without a dead letter', async () => {
   place = await openPlace({});
   const people: string[] = [];
   for (const name of ['ann', 'bob', 'cyd']) people.push(await place.idp.createUser(`${name}@acme.example`));
@@ -99,7 +99,7 @@ test('a group waits for the name of a group whose rename fails → reconcile end
   expect(text).not.toContain('deadline');
 }, 120_000);
 
-test('the rename of a group is a dead letter, and two groups wait in turn for the names → explain names the ref of the first group, and all get their names after a retry of the first', async () => {
+test('a group whose rename is a dead letter blocks a second group, which blocks a third → explain names the first group, and its retry renames all three', async () => {
   place = await openPlace({});
   const ids: string[] = [];
   for (const name of ['first', 'second', 'third']) ids.push(await place.idp.createGroup(name, []));
@@ -123,7 +123,7 @@ test('the rename of a group is a dead letter, and two groups wait in turn for th
   expect(await letters()).toEqual([]);
 }, 120_000);
 
-test('the new names of three groups that are dead letters form a circle → a retry of one dead letter gives all three their names', async () => {
+test("three groups that are dead letters want each other's names → a retry of one renames all three", async () => {
   place = await openPlace({});
   const ids: string[] = [];
   for (const name of ['n1', 'n2', 'n3']) ids.push(await place.idp.createGroup(name, []));

@@ -55,7 +55,7 @@ async function expectTaken(): Promise<void> {
 }
 
 test.each(['held', 'rejected'] as const)(
-  'a person gets the userName of a leaver whose deactivation is %s → plan, sync, its dry run and explain say that the account keeps the name, until somebody renames the account and retries the dead letter',
+  'a person gets the userName of a leaver whose deactivation is %s → plan, sync and explain say that the account keeps the name, until somebody renames it and retries',
   async (state) => {
     await openWithHeldLeaver('deactivate');
     if (state === 'rejected') await decide('reject');
@@ -80,7 +80,7 @@ test.each(['held', 'rejected'] as const)(
   60_000,
 );
 
-test('a person gets the userName of a leaver whose deactivation is approved later → the closed account keeps the name, until somebody deletes the account and retries the dead letter', async () => {
+test('a person gets the userName of a leaver whose deactivation is approved → the closed account keeps the name, until somebody deletes it and retries the dead letter', async () => {
   await openWithHeldLeaver('deactivate');
   await takeName();
   await eventually('the rename is refused', async () =>
@@ -95,7 +95,7 @@ test('a person gets the userName of a leaver whose deactivation is approved late
   expect(await place.platform.user(IVY)).toMatchObject({ externalId: `ext-${JAN}`, active: true });
 }, 60_000);
 
-test('on hold, before the rename was tried, plan and sync --dry-run say that the account of a leaver with a held deactivation keeps the userName', async () => {
+test('while the target is on hold, a person gets the userName of a leaver with a held deactivation → plan and sync --dry-run say that the account keeps the name', async () => {
   await openWithHeldLeaver('deactivate');
   await outcome('hold', '--by', 'olga');
   await takeName();
@@ -107,7 +107,7 @@ test.each([
   ['deprovision: delete', 'delete', {}],
   ['deleteAfterDays: 0', 'deactivate', { deleteAfterDays: 0 }],
 ] as const)(
-  'with %s, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change, and after the approval the rename is written',
+  'with %s, a person gets the userName of a leaver with a held deactivation → plan lists the rename as waiting, and it is written after the approval',
   async (_name, deprovision, users) => {
     await openWithHeldLeaver(deprovision, users);
     await takeName();
@@ -132,7 +132,7 @@ test.each([
   90_000,
 );
 
-test('a person gets the userName that a leaver with a closed account had at last → plan and sync --dry-run name the conflict before the rename was tried', async () => {
+test('a person gets the last userName of a leaver with a closed account → plan and sync --dry-run name the conflict before any rename is tried', async () => {
   place = await openPlace({});
   ivy = await place.idp.createUser(IVY);
   jan = await place.idp.createUser(JAN);

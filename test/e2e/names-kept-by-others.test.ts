@@ -41,7 +41,7 @@ const hasName = (name: string, of: string) =>
     async () => (await place.platform.user(name))?.externalId === `ext-${of}`,
   );
 
-test('a new person gets the userName of a person whose rename waits for a held removal from a group → explain and plan name that person and call nobody a leaver, and the approval lets both names be written', async () => {
+test('a new person gets the userName of a person whose rename waits for a held removal → explain and plan name that person, and both are renamed after the approval', async () => {
   const attributes = { team: { type: 'string', from: 'nickName' } };
   await open({ guard: { removeMembers: NONE }, attributes });
   const [{ id: ops }] = (await place.idp.send('GET', '/Groups')).body.Resources;
@@ -66,7 +66,7 @@ test('a new person gets the userName of a person whose rename waits for a held r
   await hasName(IVY, 'hire');
 }, 60_000);
 
-test('a person gets the userName that the account of a protected person still has → plan, sync --dry-run and explain say that the account is protected, and not of a leaver, until somebody renames the account and retries the dead letter', async () => {
+test('a person gets the userName of a protected account → plan, sync --dry-run and explain say that the account is protected, until somebody renames it and retries', async () => {
   await open({});
   await place.change(({ targets }) => (targets.main.users = { protected: [NEW_NAME] }));
   await rename(ivy, NEW_NAME);
@@ -102,7 +102,7 @@ const isDeadLetter = () =>
     async () => (await place.commands.run('dead-letters', 'list', '--json')).json.length > 0,
   );
 
-test('a person gets the userName of a person whose own rename the platform refused → explain names that person, and a retry of both dead letters writes both names', async () => {
+test('a person gets the userName of a person whose rename the platform refused → explain names that person, and a retry of both dead letters renames both', async () => {
   await open({});
   await refuseChanges(true);
   await rename(ivy, NEW_NAME);
@@ -119,7 +119,7 @@ test('a person gets the userName of a person whose own rename the platform refus
 }, 60_000);
 
 test.each(['deleted', 'out of scope'] as const)(
-  'a person gets the userName of a leaver who is %s and whose closing the platform refused → explain, plan and sync name the leaver and the action that frees the name',
+  'a person gets the userName of a leaver who is %s and whose deactivation was refused → explain, plan and sync name the leaver and how to free the name',
   async (state) => {
     await open({ users: { scope: 'title ne "guest"' } });
     await refuseChanges(true);
@@ -140,7 +140,7 @@ test.each(['deleted', 'out of scope'] as const)(
   60_000,
 );
 
-test('a leaver with a held deactivation is pushed anew with another userName, and a person gets the former userName → both wait for the decision, and the approval frees the name', async () => {
+test('a leaver with a held deactivation is pushed anew under another userName, and a person gets the former one → both wait for the decision, and the approval frees the name', async () => {
   await open({ guard: { deactivate: NONE, removeMembers: NONE } });
   await place.idp.send('DELETE', `/Users/${ivy}`);
   await eventually(

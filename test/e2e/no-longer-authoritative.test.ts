@@ -37,7 +37,7 @@ const { told } = commandsAt(() => place);
 const approvalId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('groups.members becomes owned while removals are held → plan, exceptions, explain and approvals show say that the next reconcile judges the removals anew', async () => {
+test('groups.members becomes owned while removals are held → plan, exceptions, explain and approvals show say that the next reconcile judges these anew', async () => {
   const shown = ['approvals', 'show', await approvalId()];
   for (const command of [['plan'], ['exceptions'], ['explain', 'crew'], shown])
     expect(await told(...command)).toContain(
@@ -45,7 +45,7 @@ test('groups.members becomes owned while removals are held → plan, exceptions,
     );
 });
 
-test('after the next reconcile the removal of a pushed person is still held, and the removal of an account that nobody pushed is not', async () => {
+test('groups.members becomes owned while removals are held → after a reconcile only the removal of the managed person is still held', async () => {
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   const shown = await told('approvals', 'show', await approvalId());
@@ -53,14 +53,14 @@ test('after the next reconcile the removal of a pushed person is still held, and
   expect(shown).not.toContain(VIEWER);
 });
 
-test('the held removal of a pushed person is approved → the person leaves the group also with groups.members: owned, and the account that nobody pushed stays', async () => {
+test('groups.members is owned now, and the held removal of a managed person is approved → this person leaves the group, and an unmanaged account stays', async () => {
   await place.commands.run('approvals', 'approve', await approvalId(), '--yes');
   await place.idle();
   expect((await place.platform.group('crew'))?.members).toEqual([ANN, VIEWER]);
   expect(await told('exceptions')).toBe('No exceptions.');
 });
 
-test('the removal of a member that nobody pushed is held, and groups.members becomes owned → approve says that the settings do not want the removal any more, and the member stays in the group', async () => {
+test('the removal of an unmanaged member is held, and groups.members becomes owned → approve says that the removal is no longer wanted, and the member stays', async () => {
   const membersOf = (members: string): Promise<void> =>
     place.change(({ targets }) => Object.assign(targets.main ?? {}, { groups: { members } }));
   await membersOf('authoritative');

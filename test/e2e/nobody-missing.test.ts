@@ -75,7 +75,7 @@ async function afterOneRun(rec: Reconciling, platform: PlatformView): Promise<vo
   await expect(platform.writes()).resolves.toEqual([]);
 }
 
-test('a target added later gets all users by one reconcile, created inactive first', async () => {
+test('a target is added later → one reconcile creates all users there, each inactive first', async () => {
   const rec = await openReconciling(bridge);
   await rec.untilSynced();
   await rec.stop();
@@ -117,7 +117,7 @@ test('a target added later gets all users by one reconcile, created inactive fir
   }
 }, 60_000);
 
-describe('when every user was synced', () => {
+describe('after all users were synced', () => {
   let rec: Reconciling;
   beforeEach(async () => {
     rec = await openReconciling(bridge);
@@ -135,7 +135,7 @@ describe('when every user was synced', () => {
     await guardStore?.release();
   }
 
-  test('a reconcile applies changes whose marks were lost', async () => {
+  test('the marks of changes are lost → a reconcile applies the changes', async () => {
     await changeAndLose(
       async () => {
         for (const id of ids.slice(0, 5))
@@ -152,7 +152,7 @@ describe('when every user was synced', () => {
     ).resolves.toEqual([]);
   }, 60_000);
 
-  test('a reconcile schedules marks that no queue list contains', async () => {
+  test('marks are missing in every queue list → a reconcile schedules these marks', async () => {
     await changeAndLose(
       () =>
         bridge.idp.patch(`/Users/${ids[0]}`, { op: 'replace', value: country('DE') }).then(() => undefined),
@@ -162,7 +162,7 @@ describe('when every user was synced', () => {
     await expect(faultsAt(bridge.platform, (n) => (n === 0 ? 'DE' : 'PT'))).resolves.toEqual([]);
   }, 60_000);
 
-  test('a reconcile applies memberships whose outbox keys were all lost', async () => {
+  test('all outbox keys of changed memberships are lost → a reconcile applies these memberships', async () => {
     await changeAndLose(
       async () => {
         const members = await redis.keys(`${bridge.config.redis.prefix}*{default}:members:*`);
@@ -182,7 +182,7 @@ describe('when every user was synced', () => {
   }, 60_000);
 
   test.each([['links'], ['linked'], ['links', 'linked'], ['links', 'linked', 'marks', 'dirty', 'mapped']])(
-    'a reconcile restores lost links (%s) without duplicate accounts',
+    'links are lost (keys %s) → a reconcile restores them without duplicate accounts',
     async (...families) => {
       await redis.del(families.map(key));
       await afterOneRun(rec, bridge.platform);
@@ -191,7 +191,7 @@ describe('when every user was synced', () => {
     60_000,
   );
 
-  test('a reconcile restores the lost link of one person whose account the former run found equal', async () => {
+  test('the link of one person is lost after a run that found the account equal → a reconcile restores it', async () => {
     await rec.run();
     await redis.hdel(key('links'), `User:${ids[0]}`);
     const { coverage } = rec.scopes[0]?.scope ?? {};
@@ -203,7 +203,7 @@ describe('when every user was synced', () => {
     await expect(faultsAt(bridge.platform, everybodyInPortugal)).resolves.toEqual([]);
   }, 60_000);
 
-  test('somebody deleted all managed accounts and groups of the tenant → a reconcile creates them again', async () => {
+  test('somebody deletes all managed accounts and groups at the platform → a reconcile creates them again', async () => {
     const { users, groups } = await bridge.platform.state();
     for (const { scimId, userName } of users)
       if (/^p\d/.test(userName)) await rec.meddle('DELETE', `/api/scim/v2/Users/${scimId}`);

@@ -18,7 +18,7 @@ afterEach(() => place.stop());
 
 const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
-test('the log does not say that somebody else deleted a group whose approved deletion got no answer', async () => {
+test('the approved deletion of a group got no answer → the log does not say that somebody else deleted the group', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);
@@ -34,7 +34,7 @@ test('the log does not say that somebody else deleted a group whose approved del
   expect(await outputOf('log')).not.toContain('somebody else');
 }, 30_000);
 
-test('the log does not say that others deactivated an account that the bridge created again as inactive', async () => {
+test('the bridge creates an account again as inactive → the log does not say that somebody else deactivated it', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
   await place.idle();
   expect(await outputOf('exceptions')).toContain(ANN);
@@ -48,7 +48,7 @@ test('the log does not say that others deactivated an account that the bridge cr
   expect(await outputOf('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
 }, 30_000);
 
-test('when a new policy ends a held deletion, the log does not say that somebody else deleted the group', async () => {
+test('a new policy ends a held deletion of a group → the log does not say that somebody else deleted the group', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);

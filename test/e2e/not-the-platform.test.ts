@@ -40,7 +40,7 @@ const speakers: [string, FrontAnswer][] = [
 ];
 
 for (const [name, answer] of speakers)
-  test(`when ${name} answers in place of the platform, leavers are still deactivated later, no link is lost and no dead letter is made`, async ({
+  test(`${name} answers in place of the platform for a while → all waiting changes are written later, without lost links or dead letters`, async ({
     bridge,
     front,
   }) => {

@@ -75,7 +75,7 @@ afterKill(
   120_000,
 );
 
-test('after kill -9 a delivered message about a problem is not sent again, and the end of the problem is reported', async ({
+test('the process is killed after a message about a problem was delivered → the message is not sent again, and the end of the problem is reported', async ({
   receiver,
   bridge,
   commands,
@@ -109,7 +109,7 @@ afterRefusal(
   60_000,
 );
 
-test('the command `notices test` prints the status of the receiver, and names an unknown channel', async ({
+test("the command `notices test` prints the status of the receiver's answer, and names an unknown channel", async ({
   receiver,
   commands,
 }) => {

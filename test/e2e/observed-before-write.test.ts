@@ -36,7 +36,7 @@ async function byHand(operation: object): Promise<void> {
   expect(answer.ok).toBe(true);
 }
 
-test('an account was seen inactive, and the answer to its activation was lost → a deactivation at the source still closes the account', async () => {
+test('an account was read as inactive and the answer to its activation was lost → a deactivation at the source still closes it', async () => {
   await byHand({ op: 'replace', path: 'active', value: false });
   await faults(
     { method: 'PATCH', path: 'Users', ...lostAnswers },
@@ -52,7 +52,7 @@ test('an account was seen inactive, and the answer to its activation was lost �
   expect((await place.platform.user(ANN))?.active).toBe(false);
 }, 60_000);
 
-test('a value was seen empty, and the answer to a write of the value was lost → a removal at the source still clears the value', async () => {
+test('a value was read as empty and the answer to its write was lost → a removal at the source still clears the value', async () => {
   // Another person with a value shows the bridge that the platform returns the attribute, so that an absent one
   // counts as empty.
   await place.idp.createUser('bob@acme.example', { nickName: 'blue' });

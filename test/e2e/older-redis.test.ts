@@ -62,7 +62,7 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('Redis comes back with data of a minute ago, when a leaver was active → the target is on hold, and reconcile does not open the account', async () => {
+test('Redis returns with data of a minute ago, when a leaver was active → the target is on hold, and reconcile does not reactivate the account', async () => {
   await untilLookedAt(place);
   await place.redis.set(await place.key(':dataSeen'), String(Date.now() - MINUTE));
   cpSync(join(root, 'now'), join(root, 'old'), { recursive: true });
@@ -86,7 +86,7 @@ test('Redis comes back with data of a minute ago, when a leaver was active → t
   expect(await isOpen()).toBe(false);
 }, 60_000);
 
-test('a process that has just started looks first at the older data → another process holds the target all the same', async () => {
+test('Redis returns with older data, and a process that has just started sees it first → the target is still put on hold', async () => {
   await untilLookedAt(place);
   await place.redis.set(await place.key(':dataSeen'), String(Date.now() - MINUTE));
   const file = join(place.commands.folder, 'bridge.json');
@@ -97,7 +97,7 @@ test('a process that has just started looks first at the older data → another 
   await untilHeld();
 }, 60_000);
 
-test('Redis is killed and comes back with all its data → no target is on hold', async () => {
+test('Redis is killed and returns with all its data → no target is on hold', async () => {
   await untilLookedAt(place);
   await comeBackWith('now');
   await setActive(false);
@@ -106,7 +106,7 @@ test('Redis is killed and comes back with all its data → no target is on hold'
   expect((await place.commands.run('status')).code).toBe(0);
 }, 60_000);
 
-test('Redis comes back empty → status, doctor and a metric report the loss, and new pushes are applied without a release', async () => {
+test('Redis returns empty → status, doctor and a metric report the loss, and new pushes are applied without a release', async () => {
   await untilLookedAt(place);
   await comeBackWith('empty');
   const { code } = await eventually('status tells it', async () => {

@@ -31,7 +31,7 @@ async function messageOf(order: string): Promise<string> {
   });
 }
 
-test('the message of a reconcile names each connection with its result', async () => {
+test('a reconcile of two connections ends → its message names each connection with its result', async () => {
   const hr = createIdp(`http://127.0.0.1:${place.port}/connections/hr/scim/v2`, HR_TOKEN);
   const leave = { op: 'replace', path: 'active', value: false };
   const [ann, eve] = [
@@ -51,7 +51,7 @@ test('the message of a reconcile names each connection with its result', async (
   );
 }, 60_000);
 
-test('the message of a reconcile joins the results of two connections with one full stop when their target answers 503', async () => {
+test('the target of two connections answers 503 → the message of the reconcile joins both results with one full stop', async () => {
   await place.platform.control('PATCH', '/faults', { status5xx: { share: 1, status: 503 } });
   const message = await messageOf('/reconcile');
   expect(message).toMatch(/^default → main: failed: .*repeat the command\. hr → main: failed: /);

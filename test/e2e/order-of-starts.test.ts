@@ -10,7 +10,7 @@ import { openPlace } from '../support/situation.ts';
 
 const ready = (port: number) => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);
 
-test('while Redis is unavailable pushes answer 503 with Retry-After, and no acknowledged change is lost', async () => {
+test('while Redis is unavailable pushes answer 503 with Retry-After, and every acknowledged change is written later', async () => {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-order-'));
   const bridge = await buildBridge({

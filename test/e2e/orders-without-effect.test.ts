@@ -19,7 +19,7 @@ const orders = async (): Promise<string[]> =>
     .filter(Boolean)
     .map((line) => JSON.parse(line).act);
 
-test('release without a hold, and retry and drop without a dead letter, say that nothing was done', async () => {
+test('release without a hold, and dead-letters retry and drop without a dead letter, say that nothing was done', async () => {
   for (const [command, words] of [
     [['release'], 'was not changed, it is released'],
     [['dead-letters', 'retry', '--all'], 'There is no dead letter: nothing is tried again.'],
@@ -31,7 +31,7 @@ test('release without a hold, and retry and drop without a dead letter, say that
   await expect(orders()).resolves.toEqual([]);
 });
 
-test('a repeated decision about an approval exits 1 and names the decision made before, its time and its operator', async () => {
+test('an approval is decided a second time → the command exits 1 and names the earlier decision, its time and its operator', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const id: string = (await place.commands.run('approvals', 'list', '--json')).json[0].id;

@@ -29,7 +29,7 @@ const raiseLimit = () =>
 const deactivations = () => logged('--action', 'deactivate');
 
 test.each([[true], [false]])(
-  'a deactivation that fits the limit after its rejection was withdrawn is logged with the request of its push (rejected and withdrawn on hold: %s)',
+  'a rejected deactivation is withdrawn under a raised limit → the deactivation is logged with the request id of its push (on hold meanwhile: %s)',
   async (isOnHold) => {
     if (isOnHold) await run('hold', '--target', 'main');
     const id = await heldId();
@@ -50,7 +50,7 @@ test.each([[true], [false]])(
   60_000,
 );
 
-test('a deactivation that a person approved after a rejection is logged as ordered by the approval', async () => {
+test('a rejected deactivation is approved → the deactivation is logged as ordered by the approval', async () => {
   const id = await heldId();
   await run('approvals', 'reject', id, '--yes');
   await place.idle();
@@ -78,7 +78,7 @@ async function withdrawAfterRejection(): Promise<void> {
   await run('approvals', 'withdraw', id, '--yes');
 }
 
-test('a deactivation that the source pushes, takes back and pushes again before any write is logged under the last push', async () => {
+test('the source deactivates, reactivates and deactivates a person before any write → the deactivation is logged with the request id of the last push', async () => {
   await run('hold', '--target', 'main');
   await push('taken-back', 'PATCH', `/Users/${ann}`, { op: 'replace', path: 'active', value: true });
   await push('again', 'PATCH', `/Users/${ann}`, { op: 'replace', path: 'active', value: false });
@@ -89,7 +89,7 @@ test('a deactivation that the source pushes, takes back and pushes again before 
   expect(await deactivations()).toMatchObject([{ changeId: 'again' }]);
 }, 60_000);
 
-test('the deactivation of a person whom the source then deleted is logged under the request of the deletion', async () => {
+test('the source deactivates and then deletes a person → the deactivation is logged with the request id of the deletion', async () => {
   await push('deleted', 'DELETE', `/Users/${ann}`);
   await place.idle();
   await withdrawAfterRejection();
@@ -97,7 +97,7 @@ test('the deactivation of a person whom the source then deleted is logged under 
   expect(await deactivations()).toMatchObject([{ changeId: 'deleted' }]);
 }, 60_000);
 
-describe('a group', () => {
+describe('removals from a group', () => {
   const [BOB, CYD, DAN] = ['bob@acme.example', 'cyd@acme.example', 'dan@acme.example'] as const;
   let group: string;
   beforeEach(async () => {
@@ -117,7 +117,7 @@ describe('a group', () => {
       .map((line) => JSON.parse(line))
       .filter(({ provisioningStatusInfo: { status } }) => status === 'success');
 
-  test('a removal that the platform ignored at first is logged as its push', async () => {
+  test('the platform ignores a removal at first → its later write is logged with the request id of the push', async () => {
     await place.platform.control('PATCH', '/faults', {
       rules: [{ method: 'PATCH', path: 'scim/v2/Groups', times: 1, ignoreMembers: { share: 1 } }],
     });
@@ -128,7 +128,7 @@ describe('a group', () => {
   }, 60_000);
 
   test.each([[[BOB, CYD, DAN]], [[CYD, BOB]]])(
-    'one removal is approved and the rejection of another is withdrawn before both are written → the log names no approval (in the order %j)',
+    'one removal is approved and another rejection withdrawn before both are written → the log names no approval (persons %j)',
     async (persons) => {
       const id = await heldId();
       await run('approvals', 'reject', id, '--person', CYD, '--yes');

@@ -87,7 +87,7 @@ describe('the package scim-bridge', () => {
       },
     });
 
-  test('the command runs from node_modules/.bin', () => {
+  test('the command scim-bridge runs from node_modules/.bin', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: `${packageVersion()}\n` });
     expect(run('check-config')).toMatchObject({ status: 0 });
     expect(run('status', '--json')).toMatchObject({ stdout: expect.stringContaining('"target"') });
@@ -160,7 +160,7 @@ describe(CLIENT, () => {
     expect(foreign).toEqual([]);
   });
 
-  test('the README of the client package imports it by its name', () => {
+  test('the README of the client package shows an import by the name of the package', () => {
     const page = readFileSync(join(place, 'node_modules', CLIENT, 'README.md'), 'utf8');
     expect(page).toContain(`from '${CLIENT}'`);
     expect(page).not.toContain("scim-bridge/platform'");

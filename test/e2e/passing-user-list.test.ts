@@ -33,7 +33,7 @@ test.each([1, 2])(
   60_000,
 );
 
-test('a tenant without a user list for a long time makes a dead letter → the first reconcile after the list is back writes the value', async () => {
+test('the user list is missing for long and makes a person a dead letter → the first reconcile after its return writes the value', async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   await setRules(ABSENT);

@@ -27,7 +27,7 @@ const told = async (...args: string[]) => {
 };
 const groupNames = async () => (await place.platform.user(BOB))?.groups.toSorted();
 
-test('explain and sync --dry-run of a person in many groups read 20 groups and print the number of the groups that were not read', async () => {
+test('a person is in many groups → explain and sync --dry-run read 20 groups and print how many were not read', async () => {
   for (const command of [
     ['explain', BOB],
     ['sync', BOB, '--dry-run'],
@@ -42,7 +42,7 @@ test('explain and sync --dry-run of a person in many groups read 20 groups and p
   }
 });
 
-test('sync of a person in many groups succeeds, and prints how many groups were not compared', async () => {
+test('sync of a person in many groups exits 0 and prints how many groups were not compared', async () => {
   const first = await told('sync', BOB);
   expect(first.text).toContain('nothing more to do: 3 groups of the person were not compared');
   expect(first.code).toBe(0);

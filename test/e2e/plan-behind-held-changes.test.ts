@@ -16,7 +16,7 @@ afterAll(() => place.stop());
 
 const { told } = commandsAt(() => place);
 
-test('a deactivation or removal is to be held → plan counts the values and additions that wait for it as to be held too, and none is written', async () => {
+test('a deactivation or removal will be held → plan counts the values and additions that wait for it as held too, and a run writes none', async () => {
   const { idp, platform } = place;
   const bob = await idp.createUser(mail('bob'), { title: 'DE' });
   const eve = await idp.createUser(mail('eve'), { title: 'DE' });

@@ -52,7 +52,7 @@ test('a plan of removals within the limits does not mention the guard', async ()
   expect(plan).not.toContain('guard');
 }, 30_000);
 
-test('while the guard limits are used up, plan and sync --dry-run announce each further removal as held, and the guard holds it', async () => {
+test('the limits of the guard are used up → plan and sync --dry-run announce each further removal as held, and the guard holds it', async () => {
   await deactivate('cid');
   await leaveCrew('dan');
   await place.idle();
@@ -73,7 +73,7 @@ test('while the guard limits are used up, plan and sync --dry-run announce each 
   expect(dryRun).toContain(HELD);
 }, 30_000);
 
-test('a plan of an approved deactivation that is not written yet does not mention the guard', async () => {
+test('an approved deactivation is not written yet → plan lists it and does not mention the guard', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');

@@ -189,7 +189,7 @@ test('a plan of values, activity, members and names changed at the platform list
   });
 }, 60_000);
 
-test('a plan of deleted accounts and groups lists exactly the accounts, groups, values and memberships that are then created again', async () => {
+test('a plan after accounts and groups were deleted at the platform lists exactly what is then created again', async () => {
   const plan = await planned(async () => {
     await removeAccount('ann');
     await removeGroup('everybody');
@@ -197,7 +197,7 @@ test('a plan of deleted accounts and groups lists exactly the accounts, groups, 
   expect(actions(plan)).toEqual(['addMember Group', 'create Group', 'create User']);
 }, 60_000);
 
-test('a plan of accounts and groups that are linked again because of their names lists exactly what is then written', async () => {
+test('a plan that links existing accounts and groups by their names lists exactly what is then written', async () => {
   const plan = await planned(async () => {
     await removeAccount('cho');
     await removeGroup('Analysts of data');
@@ -244,7 +244,7 @@ test('a plan of adopted accounts and groups with differences lists exactly what 
   );
 }, 60_000);
 
-test('a plan of a user who is in scope again, and of the deletion of an adopted group, lists exactly what is then written', async () => {
+test('a plan of a user who is back in scope, and of the deletion of an adopted group, lists exactly what is then written', async () => {
   const { entries } = await planned(async () => {
     await pushUser('eve', { op: 'remove', path: 'nickName' });
     await pushGroup('readers', { op: 'remove', path: `members[value eq "${ids.get('ida')}"]` });
@@ -254,7 +254,7 @@ test('a plan of a user who is in scope again, and of the deletion of an adopted 
   expect(reasons).toEqual(['member at the source; the account is managed again']);
 }, 60_000);
 
-test('a plan of a deleted person who is pushed again lists exactly the takeover of the closed account, its activation and cleared values that are then written', async () => {
+test('a plan of a deleted person who is pushed again lists exactly the takeover, activation and clearings that are then written', async () => {
   await createUser('jon', { ...country('PT'), title: '7' });
   await rec.untilSynced();
   await bridge.idp.send('DELETE', `/Users/${ids.get('jon')}`);

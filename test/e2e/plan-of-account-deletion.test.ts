@@ -43,7 +43,7 @@ test.each([
   ['deprovision: delete', { deprovision: 'delete' }],
   ['deleteAfterDays: 0', { deleteAfterDays: 0 }],
 ])(
-  'the policy changes from upsert-only, which left the account of a leaver open, to sync with users.%s → plan lists the deletion, and reconcile closes and deletes the account',
+  "the policy changes from upsert-only to sync with users.%s → plan lists the deletion of a leaver's open account, and reconcile closes and deletes it",
   async (_name, users) => {
     const ann = await openWithLeaver({ policy: 'upsert-only' });
     expect(await place.platform.user(ANN)).toMatchObject({ active: true });
@@ -54,7 +54,7 @@ test.each([
   60_000,
 );
 
-test('somebody reopens the account of a leaver by hand, and users.deprovision becomes delete → plan lists the deletion, and reconcile closes and deletes the account', async () => {
+test('somebody reactivates the account of a leaver, and users.deprovision becomes delete → plan lists the deletion, and reconcile closes and deletes the account', async () => {
   const ann = await openWithLeaver({});
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: true });
@@ -66,7 +66,7 @@ test('somebody reopens the account of a leaver by hand, and users.deprovision be
   await expectDeletion(ann);
 }, 60_000);
 
-test('two open accounts of leavers are to be deleted and the guard allows one deactivation → plan says that both are to be held, and a reconcile holds both', async () => {
+test("two leavers' open accounts are to be deleted and the guard allows one deactivation → plan announces both as held, and reconcile holds both", async () => {
   place = await openPlace({
     target: { policy: 'upsert-only', guard: { deactivate: { count: 1, percent: 0 } } },
   });

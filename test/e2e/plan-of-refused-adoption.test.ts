@@ -28,7 +28,7 @@ async function plan(...args: string[]) {
 const brief = ({ entries }: { entries: PlanEntry[] }) =>
   entries.filter(({ action }) => action !== 'unmanaged').map(({ action, name }) => `${action} ${name}`);
 
-test('before the first sync the plan shows the conflict of one person and the adoption of another', async () => {
+test('before any sync plan shows the conflict of one person and the adoption of another', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const bob = await place.idp.createUser(BOB, { externalId: 'b2', title: 'high' });
   await place.idp.createUser('ann@acme.example', { displayName: 'Ann' });
@@ -46,7 +46,7 @@ test('before the first sync the plan shows the conflict of one person and the ad
   expect(text).not.toContain('adopt');
 }, 30_000);
 
-test('a user whose adoption was refused stays a conflict, not an adoption, in a plan made with changed attribute settings', async () => {
+test('the adoption of a user was refused → a plan with changed attribute settings still shows a conflict, not an adoption', async () => {
   await place.commands.run('release');
   await place.idle();
   expect((await place.commands.run('dead-letters', 'list')).text).toContain(BOB);
@@ -60,7 +60,7 @@ test('a user whose adoption was refused stays a conflict, not an adoption, in a 
   expect(made.counts.adopt).toBeUndefined();
 }, 30_000);
 
-test('others replace a linked account by one with the same userName and another externalId → plan, dry run and explain show a conflict and no write, and a reconcile takes the account over once the externalId is corrected', async () => {
+test('somebody replaces a linked account by one with another externalId → plan, sync --dry-run and explain show a conflict, and reconcile takes it over once the externalId is corrected', async () => {
   const name = 'cid@acme.example';
   const cid = await place.idp.createUser(name, { title: 'high' });
   await place.idp.createGroup('Lab', [cid]);

@@ -33,7 +33,7 @@ afterAll(() => place.stop());
 
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
-test('before a worker runs, the plan lists conflicts with the other connection, and the membership that waits for the group', async () => {
+test('before a worker runs, plan lists conflicts with the other connection, and a membership that waits for its group', async () => {
   const { text } = await runCommand('plan');
   const [, plan = ''] = text.split('hr → main: ');
   expect(plan).toMatch(/^2 changes\. 1 to create, 1 membership to add\./);
@@ -44,7 +44,7 @@ test('before a worker runs, the plan lists conflicts with the other connection, 
   expect(plan).toContain('addMember person hanna@acme.example in payroll');
 });
 
-test('explain tells that memberships wait for a worker, and names members without an account', async () => {
+test('before a worker runs, explain of a group says that memberships wait, and names members without an account', async () => {
   const hanna = (await runCommand('explain', 'hanna@acme.example')).text;
   expect(hanna).toContain('waits because no worker runs: start one');
   expect(hanna).not.toContain('nobody has to do anything');
@@ -53,7 +53,7 @@ test('explain tells that memberships wait for a worker, and names members withou
   );
 });
 
-test('plan and sync --dry-run list a membership of a group that is a dead letter as waiting', async () => {
+test('a group is a dead letter → plan and sync --dry-run list its new membership as waiting', async () => {
   await place.start('worker');
   await place.idle();
   const { text } = await runCommand('plan');

@@ -33,7 +33,7 @@ const { told } = commandsAt(() => place);
 const membersOf = async (group: string) =>
   (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
 
-test('plan shows a new person with a value for an attribute of another type at the platform as an inactive account without groups', async () => {
+test('an attribute has another type at the platform → plan shows a new person with its value as an inactive account without groups', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const ann = await place.idp.createUser(ANN, { title: '3' });
   await place.idp.createGroup('writers', [ann]);
@@ -50,7 +50,7 @@ test('plan shows a new person with a value for an attribute of another type at t
   expect(dryRun).not.toContain('would write: addMember');
 }, 30_000);
 
-test('plan lists no reactivation and no membership for a dead letter whose attribute has another type at the platform', async () => {
+test('an attribute of a dead letter has another type at the platform → plan lists no reactivation and no membership', async () => {
   await eventually('refused', async () => (await told('dead-letters', 'list')).includes(ANN));
   const { text } = await place.commands.run('plan', '--full');
   const dryRun = await told('sync', ANN, '--dry-run');
@@ -65,7 +65,7 @@ test('plan lists no reactivation and no membership for a dead letter whose attri
   expect(dryRun).not.toContain('would write');
 }, 30_000);
 
-test('plan lists the deactivation of a person whose attribute has another type at the platform, and the removal of a member that others added', async () => {
+test("an attribute has another type at the platform → plan still lists the person's deactivation, and the removal of a member added by hand", async () => {
   const cyd = await place.idp.createUser(CYD);
   await place.idle();
   const { users, groups } = await place.platform.state();
@@ -97,7 +97,7 @@ test('plan lists the deactivation of a person whose attribute has another type a
   expect(await membersOf('writers')).toEqual([]);
 }, 30_000);
 
-test('a reconcile makes a person with a closed account a dead letter when a new attribute has another type at the platform', async () => {
+test('a new attribute has another type at the platform → a reconcile makes a person with a closed account a dead letter', async () => {
   await place.idp.createUser(DAN, { nickName: '7' });
   await place.idle();
   await atPlatform(place, 'POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });

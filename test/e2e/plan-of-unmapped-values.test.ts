@@ -33,7 +33,7 @@ async function meddle(path: string, ...operations: object[]): Promise<void> {
 const membersOf = async (group: string) =>
   (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
 
-test('plan shows a new person with a value that cannot be mapped as an inactive account without groups, as the sync writes it', async () => {
+test('a value of a new person cannot be mapped → plan shows an inactive account without groups, as the sync writes it', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const bad = await place.idp.createUser(BAD, { title: 'high' });
   await place.idp.createGroup('writers', [bad]);
@@ -52,7 +52,7 @@ test('plan shows a new person with a value that cannot be mapped as an inactive 
   expect(dryRun).not.toContain(`would write: addMember`);
 }, 30_000);
 
-test('plan lists no reactivation and no membership for a dead letter whose value cannot be mapped', async () => {
+test('a value of a dead letter cannot be mapped → plan lists no reactivation and no membership', async () => {
   await place.idp.patch(`/Users/${cyd}`, { op: 'replace', path: 'title', value: 'high' });
   await place.idle();
   await eventually('refused', async () => (await told('dead-letters', 'list')).includes(CYD));
@@ -72,7 +72,7 @@ test('plan lists no reactivation and no membership for a dead letter whose value
   expect(dryRun).not.toContain('would write');
 }, 30_000);
 
-test('after the source corrects a value that could not be mapped, plan lists the activation, and reconcile writes it with the membership', async () => {
+test('the source corrects a value that could not be mapped → plan lists the activation, and reconcile writes it with the membership', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${cyd}`, { op: 'replace', path: 'title', value: '4' });
   const plan = await told('plan');

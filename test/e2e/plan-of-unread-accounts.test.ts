@@ -47,7 +47,7 @@ test.each([
   ['500', { status5xx: { share: 1, status: 500 } }],
   ['403', { status5xx: { share: 1, status: 403 } }],
 ])(
-  'a full plan and reconcile say that a person was not read when the user list answers %s, and find the value afterwards',
+  'the user list answers %s → plan --full and reconcile say that a person was not read, and find the value once the list answers',
   async (_status, fault) => {
     await fail({ ...users, ...always, ...fault });
     const plan = await place.commands.run('plan', '--full');
@@ -65,7 +65,7 @@ test.each([
   60_000,
 );
 
-test('the list of groups answers 503 during a reconcile → status and metrics have the number of people at the platform and none of groups', async () => {
+test('the list of groups answers 503 during a reconcile → status and metrics show the number of people at the platform and none of groups', async () => {
   await place.idp.createGroup('region-eu', [bob]);
   await place.idle();
   await place.commands.run('reconcile', '--yes');
@@ -89,7 +89,7 @@ test('the list of groups answers 503 during a reconcile → status and metrics h
   expect(await seen()).toEqual([1]);
 }, 60_000);
 
-test('while the user list cannot be read, sync and explain of a person say that values could not be read, and sync does not exit 0', async () => {
+test('the user list cannot be read → sync and explain of a person say that values were not read, and sync exits nonzero', async () => {
   await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
   const synced = await place.commands.run('sync', BOB);
   expect(synced.text).toContain('attribute values could not be read');
@@ -101,7 +101,7 @@ test('while the user list cannot be read, sync and explain of a person say that 
   expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
 }, 60_000);
 
-test('plan --full exits 0 when only the user list answers with a web page (a tenant without a user list), and not 0 when all lists do', async () => {
+test('plan --full exits 0 if a web page answers only the user list, as at a tenant without this list, and nonzero if it answers all lists', async () => {
   const pages = { ...always, htmlAnswer: 1 };
   await fail({ ...users, ...pages });
   expect((await place.commands.run('plan', '--full')).code).toBe(0);
@@ -111,7 +111,7 @@ test('plan --full exits 0 when only the user list answers with a web page (a ten
   expect(plan.code).not.toBe(0);
 }, 60_000);
 
-test('while the user list cannot be read, sync of a person closes an account that somebody opened again, exits 2 and says that values were not read', async () => {
+test('the user list cannot be read → sync of a person closes a reopened account, exits 2 and says that values were not read', async () => {
   const active = (value: boolean) => ({ op: 'replace', path: 'active', value });
   await place.idp.patch(`/Users/${bob}`, active(false));
   await place.idle();
@@ -124,7 +124,7 @@ test('while the user list cannot be read, sync of a person closes an account tha
   expect(synced.code).toBe(2);
 }, 60_000);
 
-test('apply does not report the clearing of a value as done while the list of values cannot be read, and clears the value afterwards', async () => {
+test('the list of values cannot be read → apply does not report a clearing as done, and clears the value afterwards', async () => {
   const file = join(place.commands.folder, 'plan.json');
   expect((await place.commands.run('plan', '--full', '--out', file)).code).toBe(2);
   await fail({
@@ -150,7 +150,7 @@ test.each([
     () => place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false }),
   ],
 ])(
-  'the account of a person who is %s is opened by hand, and its read answers 503 → the first reconcile writes nothing and names the person, and the next one closes the account',
+  'the account of a person %s is reactivated by hand and cannot be read → the first reconcile names the person, and the next one closes the account',
   async (_, leave) => {
     await leave();
     await place.idle();

@@ -15,7 +15,7 @@ afterAll(() => place.stop());
 const lines = async (...flags: string[]): Promise<string[]> =>
   (await place.commands.run('plan', '--all', ...flags)).text.split('\n').map((line) => line.trim());
 
-test('an account whose adoption was refused is a conflict in plan, and is not listed as unmanaged', async () => {
+test('an account whose adoption was refused is a conflict in plan, and not listed as unmanaged', async () => {
   expect(await lines()).toContain('User viewer@acme.example');
   await place.idp.createUser('Viewer@ACME.example');
   await place.idle();
@@ -29,7 +29,7 @@ test('an account whose adoption was refused is a conflict in plan, and is not li
   }
 }, 30_000);
 
-test('an unmanaged account has the userName of a dead letter that was refused with 403 → plan lists the conflict, and also the account as unmanaged', async () => {
+test('an unmanaged account has the userName of a dead letter → plan lists the conflict, and also the account as unmanaged', async () => {
   const faults = (rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
   await faults([
     { method: 'POST', path: 'scim/v2/Users', times: 9999, status5xx: { share: 1, status: 403 } },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('the clock of one process is 90 s behind → status and doctor name only this process, and its start by the clock of Redis', async () => {
+test('the clock of one process is 90 s behind → status and doctor name only this process, with its start by the clock of Redis', async () => {
   const startsAt = Date.now();
   const late = { ...systemClock, now: () => systemClock.now() - 90_000 };
   await place.start('worker', '1.0.0', late);
@@ -33,7 +33,7 @@ test.each([
   ['ahead', 7_200_000],
   ['behind', -7_200_000],
 ])(
-  'a reconcile of a process whose clock is 2 h %s has the times of Redis',
+  'the clock of a process is 2 h %s → the times of its reconcile are those of Redis',
   async (_way, offMs) => {
     const asked = Date.now();
     const app = await place.start('all', '1.0.0', { ...systemClock, now: () => systemClock.now() + offMs });
@@ -56,7 +56,7 @@ test.each([
   30_000,
 );
 
-test('a running operation is not lost for a process whose clock is 2 h ahead, and has the times of Redis', async () => {
+test('the clock of a process is 2 h ahead → this process shows an operation of another process as running, with the times of Redis', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
   const asked = Date.now();
   const ahead = await place.start('api', '1.0.0', {
@@ -93,7 +93,7 @@ test.each([
   ['3 days ahead', 72, 1, false],
   ['3 days behind', -72, 50, true],
 ])(
-  'on a host whose clock is %s, status and doctor tell the age of the last reconcile by the clock of Redis',
+  'the clock of a host is %s → status and doctor show the age of the last reconcile by the clock of Redis',
   async (_way, offHours, agoHours, isOld) => {
     await place.stopApps();
     await lastReconciled(agoHours * HOUR_MS);
@@ -111,7 +111,7 @@ test.each([
   30_000,
 );
 
-test('a service whose clock is 5 h behind makes up a missed reconcile at its start', async () => {
+test('the clock of the service is 5 h behind → the service makes up a missed reconcile at its start', async () => {
   await place.stopApps();
   await lastReconciled(26 * HOUR_MS);
   const started = Date.now();

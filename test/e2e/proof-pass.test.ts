@@ -27,7 +27,7 @@ async function passOnce(states: readonly DesiredState[]): Promise<void> {
   await stop();
 }
 
-test('after one scheduler ran the periodic proof of derived data, no other scheduler starts it for the next 54 minutes', async () => {
+test('a scheduler has run the periodic proof of derived data → no other scheduler starts it for the next 54 minutes', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const { redis, states } = openDesiredStates(bridge.config);
   const turn = createKeyspace(bridge.config.redis.prefix, 'default').key('proofTurn');
@@ -45,7 +45,7 @@ test('after one scheduler ran the periodic proof of derived data, no other sched
   }
 });
 
-test('the periodic proof of derived data counts a lost index as a fault, which status shows, and does not rebuild the index', async () => {
+test('the periodic proof of derived data finds a lost index → status shows one fault, and the index is not rebuilt', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const store = openDesiredStates(bridge.config);
   const { redis, states } = store;
@@ -64,7 +64,7 @@ test('the periodic proof of derived data counts a lost index as a fault, which s
   }
 });
 
-test('the periodic proof, doctor and a metric report a removed audit entry', async () => {
+test('an audit entry was removed → the periodic proof, doctor and a metric report it', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const { redis, states } = openDesiredStates(bridge.config);
   const admin = async (path: string): Promise<any> =>

@@ -27,7 +27,7 @@ const everywhere = async (words: string): Promise<void> => {
     expect(await outputOf(...command)).toContain(words);
 };
 
-test('commands say that a protected person stays active at the platform after a deactivation or deletion at the source', async () => {
+test('the source deactivates or deletes a protected person → commands say that the account stays active', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await everywhere('so it stays active although the person is inactive at the source');
@@ -40,14 +40,14 @@ test('commands say that a protected person stays active at the platform after a 
   expect((await place.platform.user(ANN))?.active).toBe(true);
 });
 
-test('explain and links list mark the account of a deleted user who is not protected as left', async () => {
+test('a deleted user is no longer protected → explain and links list mark the account as left', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   expect(await outputOf('explain', BOB, '--all')).toContain('left by us');
   expect(await outputOf('links', 'list')).toContain('  left');
 });
 
-test('a plan after the protection ended lists the deactivation, and a reconcile closes the account', async () => {
+test('the protection of a leaver ends → plan lists the deactivation, and reconcile closes the account', async () => {
   await place.stopApps();
   const file = join(place.commands.folder, 'bridge.json');
   const settings = JSON.parse(readFileSync(file, 'utf8'));

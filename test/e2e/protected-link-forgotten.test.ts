@@ -22,7 +22,7 @@ async function openWithProtected(): Promise<string> {
   return ann;
 }
 
-test('links forget of a protected person leaves account and groups, also after the person is deleted at the source', async () => {
+test('links forget of a protected person leaves account and groups, even when the source then deletes the person', async () => {
   const ann = await openWithProtected();
   const order = async (...words: string[]): Promise<void> => {
     const { code, text } = await place.commands.run('links', 'forget', ...words);
@@ -41,7 +41,7 @@ test('links forget of a protected person leaves account and groups, also after t
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('No dead letters');
 }, 60_000);
 
-test('links forget of a protected person, who is then deleted at the source → a reconcile after the protection ended closes the account', async () => {
+test('links forget of a protected person, whom the source then deletes → a reconcile after the end of the protection closes the account', async () => {
   const ann = await openWithProtected();
   expect((await place.commands.run('links', 'forget', ANN)).code).toBe(0);
   await place.idle();

@@ -48,7 +48,7 @@ async function withTarget(settings: object): Promise<void> {
 }
 const protect = (names: string[]): Promise<void> => withTarget({ users: { protected: names } });
 
-test('a person whom the source took out of a group while protected leaves the group when the protection ends', async () => {
+test('the source removes a protected person from a group → the person leaves the group when the protection ends', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -59,7 +59,7 @@ test('a person whom the source took out of a group while protected leaves the gr
   expect(await told('explain', BOB)).toContain('as desired');
 }, 60_000);
 
-test('when the protection of a member ends, the guard judges the removal that the protection has kept', async () => {
+test('the protection of a member ends → the guard judges the removal that the protection had kept', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -72,7 +72,7 @@ test('when the protection of a member ends, the guard judges the removal that th
   expect(await members()).toEqual([ANN]);
 }, 60_000);
 
-test('after the protection of a person with a held removal and a closed account ended, explain says held, and exceptions does not say protected', async () => {
+test('the protection of a person with a held removal and a closed account ends → explain says held, and exceptions does not say protected', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -85,7 +85,7 @@ test('after the protection of a person with a held removal and a closed account 
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('a protected person who was removed from a group and added again stays in the group when the protection ends', async () => {
+test('the source removes a protected person from a group and adds the person again → the person stays in the group when the protection ends', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -95,7 +95,7 @@ test('a protected person who was removed from a group and added again stays in t
   expect(await members()).toEqual([ANN, BOB]);
 }, 60_000);
 
-test('a person who is deleted at the source while protected leaves the group when the protection ends', async () => {
+test('the source deletes a protected person → the person leaves the group when the protection ends', async () => {
   await protect([BOB]);
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
@@ -105,7 +105,7 @@ test('a person who is deleted at the source while protected leaves the group whe
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('after a restart `scim-bridge exceptions` lists a person who was added to users.protected, and not a person who was removed from it', async () => {
+test('after a restart `scim-bridge exceptions` lists a person added to users.protected, and no longer one removed from it', async () => {
   await protect([BOB]);
   expect(await told('exceptions')).toContain(BOB);
   await protect([]);
@@ -113,7 +113,7 @@ test('after a restart `scim-bridge exceptions` lists a person who was added to u
   expect(await told('explain', BOB)).toContain('as desired');
 }, 60_000);
 
-test('after the source deletes an adopted group, a protected member stays in it at the platform until the protection ends', async () => {
+test('the source deletes an adopted group → a protected member stays in it until the protection ends', async () => {
   const { fixtures, platformUrl } = place.sandbox.ready;
   const made = await fetch(`${platformUrl}/api/scim/v2/Groups`, {
     method: 'POST',
@@ -134,7 +134,7 @@ test('after the source deletes an adopted group, a protected member stays in it 
   expect(await present()).toEqual([]);
 }, 60_000);
 
-test('the source deletes a group that the bridge made → the group is deleted although a member is protected, and the guard counts the others', async () => {
+test('the source deletes a group that the bridge made → the group is deleted despite a protected member, and the guard counts the other members', async () => {
   const crew = await place.idp.createGroup('crew', [bob]);
   await place.idle();
   await withTarget({ users: { protected: [BOB] }, guard: { removeMembers: NONE } });
@@ -155,7 +155,7 @@ async function additions(): Promise<string[]> {
     .reverse();
 }
 
-test('after a protection ended, log lists the addition of the person to a new group, and not the membership that had stayed at the platform', async () => {
+test('a protection ends → log lists the addition of the person to a new group, and not the membership that had stayed', async () => {
   await protect([BOB]);
   await place.idp.createGroup('crew', [bob]);
   await place.idle();
@@ -166,7 +166,7 @@ test('after a protection ended, log lists the addition of the person to a new gr
   expect((await additions()).slice(before)).toEqual([`crew: ${BOB}`]);
 }, 60_000);
 
-test('a formerly protected person joins a new group → the membership is written, and the members of no group are read', async () => {
+test('a formerly protected person joins a new group → the membership is written without reading member lists', async () => {
   await protect([BOB]);
   await protect([]);
   await place.platform.forgetRequests();

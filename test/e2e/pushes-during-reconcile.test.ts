@@ -23,7 +23,7 @@ const change = (path: string, value: unknown) =>
   place.idp.patch(`/Users/${dan}`, { op: 'replace', path, value });
 const account = () => place.platform.user(mail('dan'));
 
-test('a person who was synced is deactivated during a run with many new users → the account is closed before all of them are created', async () => {
+test('a user is deactivated during a reconcile that creates many users → the account is closed before all of these are created', async () => {
   await change('displayName', 'Dan New');
   for (let index = 0; index < NEW_USERS; index++) await place.idp.createUser(mail(`new${index}`));
   await place.platform.control('PATCH', '/faults', { latencyMs: [300, 300] });
@@ -35,7 +35,7 @@ test('a person who was synced is deactivated during a run with many new users �
   await expect(end).resolves.toMatchObject({ code: 0 });
 }, 120_000);
 
-test('people of the run are changed again and again → the run ends', async () => {
+test('people are pushed again and again during a reconcile → the reconcile still ends', async () => {
   const ids: string[] = [];
   for (let index = 0; index < 20; index++) ids.push(await place.idp.createUser(mail(`person${index}`)));
   await place.platform.control('PATCH', '/faults', { latencyMs: [100, 100] });

@@ -40,7 +40,7 @@ const isActive = async (name: string) => (await bridge.platform.user(name))?.act
 const patch = (index: number, path: string, value: unknown) =>
   bridge.idp.patch(`/Users/${ids[index]}`, { op: 'replace', path, value });
 
-test('a plan gives the cause "write did not stick" if the platform shows the old value after a write of the bridge', async () => {
+test('the platform shows the old value after a write of the bridge → plan gives the cause "write did not stick"', async () => {
   await bridge.platform.control('PATCH', '/faults', { staleReadsMs: 60_000 });
   try {
     await patch(0, 'displayName', 'Ann Newname');
@@ -52,7 +52,7 @@ test('a plan gives the cause "write did not stick" if the platform shows the old
   await expect(changes()).resolves.toEqual([]);
 }, 30_000);
 
-test('a plan attributes a value that others changed to them, even after the bridge wrote another value of the account', async () => {
+test('a value is changed at the platform and the bridge then writes another value of the account → plan attributes the change to the actor at the platform', async () => {
   const { users, apiKeys } = await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'other@acme.example', isAdmin: true }],
     apiKeys: [{ name: 'others', owner: 'other@acme.example' }],
@@ -68,7 +68,7 @@ test('a plan attributes a value that others changed to them, even after the brid
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 30_000);
 
-test('three pending deactivations and a fourth one that the reconcile finds are counted once each: the guard allows all four', async () => {
+test('three deactivations are pending and a reconcile finds a fourth → the guard counts each once and allows all four', async () => {
   const { guardStore } = rec.scopes[0]!.scope.outbox;
   // An account is activated at the platform, and three deactivations wait for the release of a hold.
   const id = (await bridge.platform.user(EVE))?.scimId;
@@ -119,7 +119,7 @@ async function writesOnce(other: Reconciling): Promise<void> {
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }
 
-test('a plan gives the cause "mapping changed" after a change of rules, and the values are written once', async () => {
+test('mapping rules change → plan gives the cause "mapping changed", and the values are written once', async () => {
   await withRules(
     { level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' } },
     async (other) => {
@@ -132,7 +132,7 @@ test('a plan gives the cause "mapping changed" after a change of rules, and the 
   );
 }, 60_000);
 
-test('new attributes in the rules are written for everybody, also those that the platform does not list', async () => {
+test("new attributes in the mapping are written for all users, including those that the platform's lists do not show", async () => {
   const rules = {
     level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' },
     languages: { type: 'string_array', expression: '["de", "en"]', onEmpty: 'clear' },
@@ -159,7 +159,7 @@ test('new attributes in the rules are written for everybody, also those that the
   });
 }, 60_000);
 
-test('an attribute of another type at the platform is a conflict until a person acts, and not "as desired"', async () => {
+test('an attribute has another type at the platform → plan shows a conflict until a person acts, and not "as desired"', async () => {
   const { id } = (await rec.meddle('GET', '/api/v1/user-attributes')).data.find(
     ({ name }: any) => name === 'level',
   );

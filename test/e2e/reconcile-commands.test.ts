@@ -128,7 +128,7 @@ test('plan exits 0 without changes and 2 with changes, and writes nothing', asyn
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
-test('a reconcile as a CronJob repairs and exits 0, and the next one writes nothing', async ({
+test('reconcile, run as a CronJob, repairs and exits 0, and the next run writes nothing', async ({
   bridge,
   start,
 }) => {
@@ -142,7 +142,7 @@ test('a reconcile as a CronJob repairs and exits 0, and the next one writes noth
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
-test('a plan that could not read the platform and found nothing leaves the saved file as it is', async ({
+test('a plan that could not read the platform exits 1 and leaves an already saved file as it is', async ({
   bridge,
   file,
   run,
@@ -159,7 +159,7 @@ test('a plan that could not read the platform and found nothing leaves the saved
   expect(readFileSync(file, 'utf8')).toBe('a plan that somebody has read');
 }, 60_000);
 
-test('a saved plan is applied exactly, and is refused after a change of state or an edit', async ({
+test('apply writes a saved plan exactly, and refuses it after a change of state or an edit of the file', async ({
   bridge,
   file,
   run,
@@ -225,7 +225,7 @@ test('plan with other settings lists their effect on all users without writes', 
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test("reconcile holds deactivations beyond the guard's limit, applies the rest and exits 2", async ({
+test("reconcile holds deactivations beyond the guard's limit, writes the other changes and exits 2", async ({
   bridge,
   runWith,
   run,

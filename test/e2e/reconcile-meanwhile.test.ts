@@ -34,7 +34,7 @@ const reads = async () =>
     ({ method, path }) => method === 'GET' && path.includes('/Users'),
   );
 
-test('a reconcile ordered during a run finds a change at a resource that the run has already read', async () => {
+test('a reconcile is ordered during a run → the ordered one finds a change at a resource that the run had already read', async () => {
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 500 });
   await bridge.platform.forgetRequests();
   const first = rec.run({ full: true });
@@ -47,7 +47,7 @@ test('a reconcile ordered during a run finds a change at a resource that the run
   await first;
 }, 60_000);
 
-test('drift of a person who is pushed while a reconcile reads the person is repaired by this reconcile', async () => {
+test('a drifted person is pushed while a reconcile reads the person → this reconcile repairs the drift', async () => {
   await renameByHand(ANN, 'Somebody else');
   const { scimId } = (await bridge.platform.user(ANN)) ?? {};
   await bridge.platform.forgetRequests();

@@ -52,7 +52,7 @@ const deadLetters = () => [
 const attempts = async () =>
   (await bridge.platform.writes()).map(({ method, path, status }) => `${method} ${path} ${status}`);
 
-test("a group that the platform refuses is reported with the platform's message, and further reconciles do not try it again", async () => {
+test("the platform refuses a group → reconcile reports it with the platform's message, and further reconciles do not try it again", async () => {
   await bridge.platform.forgetRequests();
   for (let round = 0; round < 3; round++) {
     const { report, plan } = await rec.run({ full: true });
@@ -80,7 +80,7 @@ test("a group that the platform refuses is reported with the platform's message,
   ]);
 }, 60_000);
 
-test('dead-letters retry causes one attempt at the platform, and further reconciles none', async () => {
+test('dead-letters retry causes one attempt at the platform, and further reconciles cause none', async () => {
   await bridge.platform.forgetRequests();
   await retryDeadLetters(deadLetters() as never, { all: true }, OPERATOR);
   await rec.untilSynced();
@@ -90,7 +90,7 @@ test('dead-letters retry causes one attempt at the platform, and further reconci
   await expect(attempts()).resolves.toEqual(['POST /api/scim/v2/Groups 400']);
 }, 60_000);
 
-test('after a change of mapping rules plan lists a formerly refused write again', async () => {
+test('mapping rules change → plan lists a formerly refused write again', async () => {
   const config = structuredClone(bridge.config);
   const { groups } = config.targets.main!;
   groups.rename = [{ match: '^system:(.*)$', to: 'sys-$1' }];
@@ -104,7 +104,7 @@ test('after a change of mapping rules plan lists a formerly refused write again'
   }
 }, 60_000);
 
-test('after `dead-letters drop` reconcile does not try the write again, and plan reports the resource as dropped', async () => {
+test('a dead letter is dropped → reconcile does not try the write again, and plan reports the resource as dropped', async () => {
   await dropDeadLetters(deadLetters() as never, { all: true }, OPERATOR);
   await bridge.platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
@@ -117,7 +117,7 @@ test('after `dead-letters drop` reconcile does not try the write again, and plan
   await expect(attempts()).resolves.toEqual([]);
 }, 60_000);
 
-test('a change at the source ends the dead letter', async () => {
+test('the source changes a resource that is a dead letter → the dead letter ends', async () => {
   await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'ops' });
   await eventually(
     'the group is there',
@@ -128,7 +128,7 @@ test('a change at the source ends the dead letter', async () => {
   await expect(stated()).resolves.toEqual([]);
 }, 60_000);
 
-test('each drift of a person with a dead letter is repaired by one PATCH, and reconcile still ends as blocked', async () => {
+test('a person who is a dead letter drifts → each drift is repaired by one PATCH, and reconcile still ends as blocked', async () => {
   const level = (value: unknown) => ({ op: 'replace', path: 'title', value });
   await bridge.idp.patch(`/Users/${ann}`, level('none'));
   await eventually('the user is a dead letter', async () => (await scope().outbox.blocked()).length === 1);
@@ -147,7 +147,7 @@ test('each drift of a person with a dead letter is repaired by one PATCH, and re
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 60_000);
 
-test('drift whose repair the platform refuses is tried once', async () => {
+test('the platform refuses the repair of drift → the repair is tried once', async () => {
   await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: RESERVED });
   await refused();
   const { groups, users } = await bridge.platform.state();

@@ -70,7 +70,7 @@ test('a start after a missed schedule runs a reconcile at once and logs the reas
   expect(reconciled(log)).toMatchObject([{ why: 'a run was missed', outcome: 'converged', joined: false }]);
 }, 30_000);
 
-test('two replicas with a due schedule start one run, and the second returns its report', async () => {
+test('two replicas have a due schedule → one run starts, and the second replica returns its report', async () => {
   offset += 25 * HOUR;
   // Long enough that the second replica starts while the first one runs.
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 300 });
@@ -86,7 +86,7 @@ test('two replicas with a due schedule start one run, and the second returns its
   expect(lists).toHaveLength(1);
 }, 30_000);
 
-test('onDrift report lists differences without writes, onDrift repair writes them', async () => {
+test('onDrift: report lists differences without writes, and onDrift: repair writes them', async () => {
   await meddle();
   offset += 25 * HOUR;
   await bridge.platform.forgetRequests();
@@ -108,7 +108,7 @@ test('onDrift report lists differences without writes, onDrift repair writes the
   await expect(shownName()).resolves.toBe(`Jo ${ANN}`);
 }, 30_000);
 
-test('a run that ends because the service stops does not count as failed, and the next start repeats it', async () => {
+test('the service stops during a run → the run does not count as failed, and the next start repeats it', async () => {
   const { runs } = rec.scopes[0]!.scope;
   const { last } = await runs.read();
   offset += 25 * HOUR;
@@ -132,7 +132,7 @@ describe('a missed schedule', () => {
     ['is still to come', '04T03:00:20', '05T02:59:59', false],
     ['was due seconds ago, without a run since', '04T02:00:00', '04T03:00:10', true],
   ])(
-    'a scheduled time counts as missed only if it has passed without a run: %s',
+    'a scheduled time that %s (last run %s, now %s) counts as missed: %s',
     (_situation, last, now, missed) => {
       expect(isOverdue(at(last), at(now), daily)).toBe(missed);
     },
@@ -143,7 +143,7 @@ describe('a missed schedule', () => {
   });
 });
 
-test('when the scheduler cannot read damaged data, the error is logged once, and the scheduler tries again', async () => {
+test('the scheduler cannot read damaged data → the error is logged once, and the scheduler tries again', async () => {
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
   const key = `${prefix}:{default}:mapped:main`;
   await redis.rename(key, `${key}.kept`);

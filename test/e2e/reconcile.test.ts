@@ -91,7 +91,7 @@ test('a reconcile finds and repairs changed core attributes, activity and attrib
   expect([of('cho')?.attributes.country, of('dan')?.attributes.country]).toEqual(['PT', 'PT']);
 }, 60_000);
 
-test('a reconcile finds changed boolean values, which lists omit, by single reads', async () => {
+test("the platform's lists omit boolean values → a reconcile reads these values singly and finds a changed one", async () => {
   const { users, attributeDefinitions } = await bridge.platform.state();
   const eve = users.find(({ userName }) => userName === 'eve@acme.example');
   const definition = attributeDefinitions.find(({ name }: { name: string }) => name === 'contractor');
@@ -102,7 +102,7 @@ test('a reconcile finds changed boolean values, which lists omit, by single read
   expect((await bridge.platform.user('eve@acme.example'))?.attributes.contractor).toBe(false);
 }, 60_000);
 
-test('BRIDGE-09 a reconcile adds removed members again, and reports members that others added', async () => {
+test('BRIDGE-09 a reconcile adds removed members again, and reports members who were added at the platform', async () => {
   await patchGroup('analysts', { op: 'remove', path: `members[value eq "${await scimId('ann')}"]` });
   await patchGroup('analysts', { op: 'add', path: 'members', value: [{ value: await scimId('fay') }] });
   await expect(found()).resolves.toEqual(['addMember | analysts | ann@acme.example | platform changed']);
@@ -126,7 +126,7 @@ test('a reconcile repairs a renamed group and creates a deleted group with its m
   expect(await bridge.platform.group('seized')).toBeUndefined();
 }, 60_000);
 
-test('a reconcile creates deleted accounts again, and adopts an account created manually in their place', async () => {
+test('a reconcile creates deleted accounts again, or adopts an account that was created by hand in their place', async () => {
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ann')}`);
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ben')}`);
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'BEN@acme.example', active: true });
@@ -170,7 +170,7 @@ test("a plan names the actor and time of a change from the platform's audit log"
   await repaired();
 }, 60_000);
 
-test('an account that nobody pushed is listed in the plan as unmanaged, and a reconcile does not change it', async () => {
+test('an unmanaged account is listed in plan as unmanaged, and a reconcile does not change it', async () => {
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'stranger@acme.example', active: true });
   const before = await bridge.platform.user('stranger@acme.example');
   const { plan } = await rec.run();
@@ -178,7 +178,7 @@ test('an account that nobody pushed is listed in the plan as unmanaged, and a re
   await expect(bridge.platform.user('stranger@acme.example')).resolves.toEqual(before);
 }, 60_000);
 
-test('a reconcile that only reports finds a value changed at the platform, and writes nothing', async () => {
+test('a reconcile with onDrift: report finds a value changed at the platform, and writes nothing', async () => {
   await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
   await bridge.platform.forgetRequests();
   await expect(rec.run({ repair: false })).resolves.toMatchObject({

@@ -29,7 +29,7 @@ afterAll(() => bridge.stop());
 const blocked = (count: number) =>
   eventually(`${count} need a person`, async () => (await targetHealth(bridge)).blocked === count);
 
-test('a group whose reserved name the platform refuses does not delay changes of other resources', async () => {
+test('the platform refuses the reserved name of a group → changes of other resources are not delayed', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('free@acme.example');
   await idp.createGroup('system:all', [id]);
@@ -42,7 +42,7 @@ test('a group whose reserved name the platform refuses does not delay changes of
   expect(user.groups).toEqual(['fine']);
 });
 
-test("a leaver is removed from a group although the platform refuses the group's new name", async () => {
+test('the platform refuses the new name of a group → a leaver is still removed from this group', async () => {
   const { idp, platform } = bridge;
   const stays = await idp.createUser('stays@acme.example');
   const leaves = await idp.createUser('leaves@acme.example');
@@ -57,14 +57,14 @@ test("a leaver is removed from a group although the platform refuses the group's
   await blocked(1);
 });
 
-test('with adopt: report the account of an existing user is not linked (it gets no externalId), and the user is a dead letter', async () => {
+test('under adopt: report an existing account is not linked and gets no externalId, and its user is a dead letter', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('there@acme.example');
   await blocked(2);
   expect((await platform.user('there@acme.example'))?.externalId ?? null).toBeNull();
 });
 
-test('BRIDGE-13 a protected user gets no account, and the deactivation of the owner of the API key is not written', async () => {
+test('BRIDGE-13 a protected user gets no account, and the owner of the API key is not deactivated', async () => {
   const { idp, platform } = bridge;
   await platform.forgetRequests();
   await idp.createUser('boss@acme.example');

@@ -18,7 +18,7 @@ const refuse = (method: string) =>
     rules: [{ method, status5xx: { share: 1, status: 403 } }],
   });
 
-test('plan lists a dead letter as a conflict and not as a change too, although no reconcile has run', async () => {
+test('plan lists a dead letter once, as a conflict and not also as a change, before any reconcile', async () => {
   // Without a scheduler no reconcile has run.
   await open(['api']);
   const bob = await place.idp.createUser(BOB);
@@ -32,7 +32,7 @@ test('plan lists a dead letter as a conflict and not as a change too, although n
   expect(text).not.toContain('update user');
 });
 
-test('the platform refuses one value of a person with 413 → dead letter, explain and plan name the attribute, and explain shows the values', async () => {
+test("the platform refuses one value with 413 → dead letter, explain and plan name the attribute, and explain shows the person's values", async () => {
   const attributes = {
     regions: { type: 'string_array', expression: '[title]' },
     team: { type: 'string', from: 'nickName' },
@@ -53,7 +53,7 @@ test('the platform refuses one value of a person with 413 → dead letter, expla
   expect((await outcome('plan'))[1]).toContain(`User ${BOB}: conflict, Refused: ${words}`);
 }, 30_000);
 
-test('a dry run of sync lists the deletion of a closed account that the platform refused', async () => {
+test('the platform refused the deletion of a closed account → sync --dry-run lists this deletion', async () => {
   await open(['all']);
   const bob = await place.idp.createUser(BOB);
   await place.idle();

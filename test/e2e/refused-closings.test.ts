@@ -27,7 +27,7 @@ const deadLetter = () =>
     (await run('dead-letters', 'list', '--json')).json.length > 0 ? true : undefined,
   );
 
-test('explain of an approved deactivation that the platform refuses announces no automatic retry, and advises to deactivate the account by hand', async () => {
+test('the platform refuses an approved deactivation → explain announces no automatic retry, and advises to deactivate the account by hand', async () => {
   await open({ deactivate: { count: 0, percent: 0 } });
   await activate(false);
   await place.idle();
@@ -41,7 +41,7 @@ test('explain of an approved deactivation that the platform refuses announces no
   expect(text).toContain(`or deactivate the account there by hand, then scim-bridge sync User:${hal}.`);
 }, 60_000);
 
-test('explain does not announce that a reactivation refused by the platform is written again', async () => {
+test('the platform refuses a reactivation → explain does not announce that it is written again', async () => {
   await open({});
   await answer('PATCH', 503);
   await activate(false);
@@ -56,7 +56,7 @@ test('explain does not announce that a reactivation refused by the platform is w
   expect(text).not.toContain('written again');
 }, 60_000);
 
-test('verify-access and explain tell that the deletion of a closed account is refused', async () => {
+test('the platform refuses the deletion of a closed account → verify-access and explain report it', async () => {
   await open({}, { deprovision: 'delete' });
   await answer('DELETE', 409);
   await place.idp.send('DELETE', `/Users/${hal}`);

@@ -49,7 +49,7 @@ async function told(): Promise<string[]> {
   return texts;
 }
 
-test('the platform refuses new members of a group one by one → dead-letters list, explain, plan and log name the first of them and count the others', async () => {
+test('the platform refuses several new members → dead-letters list, explain, plan and log name the first and count the rest', async () => {
   await refuse(400);
   await setMembers(ids.slice(0, 2));
   for (const text of await told())
@@ -58,7 +58,7 @@ test('the platform refuses new members of a group one by one → dead-letters li
     );
 }, 60_000);
 
-test('the platform forbids a change of several members → the dead letter names the first of them and counts the others', async () => {
+test('the platform forbids a change of several members → the dead letter names the first and counts the rest', async () => {
   await refuse(403);
   await setMembers(ids);
   for (const text of await told())
@@ -76,7 +76,7 @@ test('the platform refuses to remove the only member of a group → the dead let
     expect(text).toContain(`the platform refuses the removal of ${CID}: Injected fault`);
 }, 60_000);
 
-test('the platform refuses one of several members → the others leave and join the group, and the dead letter names the refused one', async () => {
+test('the platform refuses the removal of one of several members → all other changes are written, and the dead letter names this member', async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
   const [ann, bob, cid] = ids as [string, string, string];
   await setMembers([ann, bob]);

@@ -27,7 +27,7 @@ const rename = (value: string) =>
   place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value });
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
-test('while the platform answers PATCH with 401 and reads with 200, doctor says that the key is valid and writes are refused, and exits 1', async () => {
+test('the platform answers PATCH with 401 and reads with 200 → doctor says that the key is valid and writes are refused, and exits 1', async () => {
   await eventually(
     'refused again after good answers to reads',
     async () => {
@@ -46,7 +46,7 @@ test('while the platform answers PATCH with 401 and reads with 200, doctor says 
   expect(code).toBe(1);
 }, 40_000);
 
-test('after successful reads, status and explain still name the calls that are refused', async () => {
+test('the platform answers PATCH with 401 and reads with 200 → after successful reads status and explain still name the refused calls', async () => {
   await runCommand('plan');
   const status = await runCommand('status');
   expect(status.code).toBe(2);
@@ -62,7 +62,7 @@ test('after successful reads, status and explain still name the calls that are r
   });
 });
 
-test('when the platform takes PATCH again after answering 401, the waiting change is applied, and status and doctor no longer report the 401', async () => {
+test('the platform accepts PATCH again after 401 → the waiting change is written, and status and doctor no longer report the 401', async () => {
   await place.platform.control('PATCH', '/faults', {});
   await place.idle();
   expect((await place.platform.user(ANN))?.displayName).toBe(`Ann ${renamed}`);

@@ -25,14 +25,14 @@ async function limitMemory(share: number): Promise<void> {
   await place.redis.config('SET', 'maxmemory', String(Math.round(used * share)));
 }
 
-test('a key of Redis with another type → dead-letters list says that Redis refuses a command, not that the connection fails', async () => {
+test('a key of Redis has an unexpected type → dead-letters list says that Redis refuses a command, not that the connection fails', async () => {
   const key = `${place.settings.redis.prefix}:{default}:blocked:main`;
   await place.redis.set(key, 'text');
   expect((await runCommand('dead-letters', 'list')).text).toContain('(it refuses a command)');
   await place.redis.del(key);
 });
 
-test('doctor warns about a nearly full memory of Redis', async () => {
+test('the memory of Redis is nearly full → doctor warns about it', async () => {
   // 50 MB make the memory of connections negligible. SETRANGE fills them on the server, so no client buffer grows.
   await place.redis.setrange('filler', 50_000_000, 'x');
   await limitMemory(1.1);
@@ -41,7 +41,7 @@ test('doctor warns about a nearly full memory of Redis', async () => {
   );
 });
 
-test('doctor tells how often Redis writes its append-only file, whatever the settings promise', async () => {
+test("doctor reports how often Redis syncs its append-only file, whatever the bridge's settings promise", async () => {
   expect((await runCommand('doctor')).text).toContain('kept in an append-only file, appendfsync everysec');
   await place.redis.config('SET', 'appendfsync', 'no');
   const { code, text } = await runCommand('doctor');
@@ -53,7 +53,7 @@ test('doctor tells how often Redis writes its append-only file, whatever the set
   await place.redis.config('SET', 'appendfsync', 'everysec');
 });
 
-test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 and names the policy, and the metric of the alert ScimBridgeRedisUnsafe is 1, of ScimBridgeRoleMissing 0', async () => {
+test('the maxmemory-policy evicts keys → /readyz answers 503, status exits 2 and names the policy, and the metric of ScimBridgeRedisUnsafe is 1', async () => {
   const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${place.port}/readyz`)).status;
   const findings = async (): Promise<number[]> => {
     const now = await scrape(place.port);
@@ -83,7 +83,7 @@ async function readHealth(): Promise<{ findings: string[]; others: string[] }> {
   return { findings: store.findings, others: Object.keys(others) };
 }
 
-test('a check of Redis fails while Redis answers reads → /health with the admin token names the failed check, and shows data, fleet and each target', async () => {
+test('one check of Redis fails while reads succeed → /health names the failed check, and still shows data, fleet and each target', async () => {
   const others = ['data', 'fleet', 'target main'];
   expect(await readHealth()).toEqual({ findings: [], others });
   await place.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
@@ -96,7 +96,7 @@ test('a check of Redis fails while Redis answers reads → /health with the admi
   expect(full).toEqual({ findings: expect.arrayContaining([expect.stringContaining('memory')]), others });
 });
 
-test('status and doctor report a full memory of Redis, and report no process as missing', async () => {
+test('the memory of Redis is full → status and doctor report this, and report no process as missing', async () => {
   await place.redis.del('filler');
   await limitMemory(0.5);
   const status = await runCommand('status');
@@ -151,7 +151,7 @@ async function expectNamed(reason: string): Promise<void> {
   expect(json[0].reasons.join('\n')).toContain(`Redis takes no writes (${reason})`);
 }
 
-test('doctor, status and hold name missing replicas as the reason why Redis takes no writes', async () => {
+test('Redis lacks replicas and refuses writes → doctor, status and hold name this reason', async () => {
   await place.redis.config('SET', 'maxmemory', '0');
   await place.redis.config('SET', 'min-replicas-to-write', '1');
   await expectNamed('fewer replicas follow it than min-replicas-to-write demands');
@@ -159,7 +159,7 @@ test('doctor, status and hold name missing replicas as the reason why Redis take
 });
 
 testWith(CHROMIUM !== undefined, 'Chromium')(
-  "the operators' page of a person says that the platform was not read because Redis takes no writes",
+  "Redis takes no writes → the operators' page of a person says that the platform was therefore not read",
   async () => {
     const [{ ref }] = (await runCommand('explain', 'ada@acme.example', '--json')).json;
     await place.redis.config('SET', 'min-replicas-to-write', '1');
@@ -183,7 +183,7 @@ testWith(CHROMIUM !== undefined, 'Chromium')(
   60_000,
 );
 
-test('doctor, status and hold name a failed save to disk as the reason why Redis takes no writes', async () => {
+test('a save of Redis to disk failed and writes are refused → doctor, status and hold name this reason', async () => {
   const [, folder] = (await place.redis.config('GET', 'dir')) as [string, string];
   const [, file] = (await place.redis.config('GET', 'dbfilename')) as [string, string];
   // A folder in the place of the snapshot makes the save fail, also for root.

@@ -28,7 +28,7 @@ async function push(path: string, value: unknown): Promise<void> {
 const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
 const rejected = () => json('exceptions', '--reason', 'Rejected');
 
-test('a rejected deactivation stays an exception, with its first time, while a value of the person is refused and after the value is corrected', async () => {
+test('a person has a rejected deactivation and a refused value → the rejection stays an exception with its first time, also after the value is corrected', async () => {
   const [before] = await rejected();
   expect(before).toMatchObject({ name: ANN, reason: 'Rejected' });
   await push('title', 'high');
@@ -48,7 +48,7 @@ test('a rejected deactivation stays an exception, with its first time, while a v
   expect(account).toMatchObject({ active: true, attributes: { level: 4 } });
 });
 
-test('a rejected deactivation is no exception after the account was closed at the platform and a reconcile ran', async () => {
+test('somebody closes the account of a person with a rejected deactivation → after a reconcile the rejection is no exception', async () => {
   await push('title', 'high');
   const scimId = (await place.platform.user(ANN))?.scimId;
   const closed = await send(place.sandbox.ready.platformUrl, 'PATCH', `/api/scim/v2/Users/${scimId}`, {
@@ -64,7 +64,7 @@ test('a rejected deactivation is no exception after the account was closed at th
   expect(await rejected()).toEqual([]);
 });
 
-test("when a rejected deactivation ends, the message of the person's dead letter names only the attribute that cannot be written", async () => {
+test("a rejected deactivation ends → the person's dead letter names only the attribute that cannot be written", async () => {
   await push('active', true);
   expect(await rejected()).toEqual([]);
   expect(await json('dead-letters', 'list')).toMatchObject([

@@ -49,7 +49,7 @@ const members = () =>
   Promise.all(['crew', 'deck'].map(async (name) => (await place.platform.group(name))?.members));
 const accountPath = async (): Promise<string> => `/Users/${(await place.platform.user(ANN))?.scimId}`;
 
-test('the deactivation of a deleted person is rejected → the person stays in the groups, explain, exceptions, status, plan and verify-access name the rejection, and no run removes the person', async () => {
+test('the deactivation of a deleted person is rejected → the person stays in the groups, and explain, exceptions, status, plan and verify-access name the rejection', async () => {
   for (const name of [ann, 'crew']) expect((await run('explain', name, '--all')).text).toContain(`(${KEPT})`);
   const ofGroup = 'a person rejected the deactivation of 1 member, who stays in the group with the account';
   for (const command of ['exceptions', 'status', 'plan'])
@@ -77,7 +77,7 @@ test('the deactivation of a deleted person is rejected → the person stays in t
   expect(removals).toEqual([]);
 }, 60_000);
 
-test('the rejection is withdrawn and the deactivation approved → the account is closed and taken out of the groups', async () => {
+test("the rejection of a deleted person's deactivation is withdrawn, and the deactivation approved → the account is closed and leaves the groups", async () => {
   await decide('withdraw', id);
   expect(await members()).toEqual(BOTH);
   const { text } = await run('explain', 'crew', '--all');
@@ -88,14 +88,14 @@ test('the rejection is withdrawn and the deactivation approved → the account i
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('the rejected deactivation is approved → the account is closed and taken out of the groups', async () => {
+test('the rejected deactivation of a deleted person is approved → the account is closed and leaves the groups', async () => {
   await decide('approve', id);
   expect((await place.platform.user(ANN))?.active).toBe(false);
   expect(await members()).toEqual(WITHOUT_ANN);
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('the rejected deactivation is approved, and the platform refuses to close the account → the person leaves the groups', async () => {
+test('the rejected deactivation of a deleted person is approved, but the platform refuses it → the person leaves the groups', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'PATCH', path: 'scim/v2/Users', times: 1000, status5xx: { share: 1, status: 400 } }],
   });
@@ -104,7 +104,7 @@ test('the rejected deactivation is approved, and the platform refuses to close t
   expect(await members()).toEqual(WITHOUT_ANN);
 }, 60_000);
 
-test('the rejection is withdrawn and made again while the target is on hold → exceptions, explain and verify-access show each decision before the release', async () => {
+test('a rejected deactivation is withdrawn and rejected again while the target is on hold → exceptions, explain and verify-access show each decision before the release', async () => {
   await place.commands.run('hold');
   await place.commands.run('approvals', 'withdraw', id, '--yes');
   const exceptions = async (): Promise<string> => (await place.commands.run('exceptions')).text;
@@ -128,7 +128,7 @@ test('the rejection is withdrawn and made again while the target is on hold → 
   expect(await members()).toEqual(BOTH);
 }, 60_000);
 
-test('the source pushes the person again, in one of the groups → the new record gets the account and exactly that group', async () => {
+test('a deleted person with a rejected deactivation is pushed again with one group → the new record gets the account and exactly that group', async () => {
   const again = await place.idp.createUser(ANN);
   await place.idp.patch(`/Groups/${deck}`, { op: 'add', path: 'members', value: [{ value: again }] });
   await place.idle();
@@ -139,7 +139,7 @@ test('the source pushes the person again, in one of the groups → the new recor
 }, 60_000);
 
 test.each(['PATCH', 'DELETE'])(
-  'somebody closes or deletes the account by hand (%s) → the next reconcile ends the rejection, and the person leaves the groups',
+  'somebody closes or deletes the account of a rejected deactivation (%s) → the next reconcile ends the rejection, and the person leaves the groups',
   async (method) => {
     const close = { op: 'replace', path: 'active', value: false };
     await byHand(place, method, await accountPath(), ...(method === 'PATCH' ? [close] : []));
@@ -152,7 +152,7 @@ test.each(['PATCH', 'DELETE'])(
   60_000,
 );
 
-test('somebody takes the person out of a group by hand → explain and plan do not say that the person stays there, and after the next reconcile the group is no exception', async () => {
+test('somebody removes a person with a rejected deactivation from a group → explain and plan do not say that the person stays there', async () => {
   const { scimId } = (await place.platform.group('crew')) ?? {};
   const path = `members[value eq "${(await place.platform.user(ANN))?.scimId}"]`;
   await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'remove', path });
@@ -166,7 +166,7 @@ test('somebody takes the person out of a group by hand → explain and plan do n
   expect((await run('exceptions')).text).not.toContain('crew');
 }, 60_000);
 
-test('the deactivation of a deleted person was rejected, and the source deletes one of the groups of the person → the group is deleted, and the person stays in the other group', async () => {
+test('a deleted person has a rejected deactivation, and the source deletes one of two groups → this group is deleted, and the person stays in the other one', async () => {
   await place.idp.send('DELETE', `/Groups/${crew}`);
   await place.idle();
   expect(await members()).toEqual([undefined, [ANN, BOB]]);

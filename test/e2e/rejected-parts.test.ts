@@ -42,7 +42,7 @@ const exceptions = async (): Promise<string[]> =>
     .map(({ name, reason }: { name: string; reason: string }) => `${name} ${reason}`)
     .sort();
 
-test('two rejections of parts of one approval have different ids, and withdraw with one id leaves the other rejected', async () => {
+test('two parts of an approval are rejected → the rejections have different ids, and withdraw of one leaves the other rejected', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id, ANN);
@@ -78,7 +78,7 @@ test('approvals show and list print how many changes of a rejection are still re
   expect((await place.commands.run('approvals', 'list', '--all')).text).toContain('still rejected: 0 of 3');
 });
 
-test('approvals withdraw with --person ends the rejection of one person, and without --person all rejections of parts of the approval', async () => {
+test('approvals withdraw with --person ends the rejection of this person, and without --person all rejections of the approval', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   for (const name of [ANN, BOB, CID]) await decide('reject', id, name);
@@ -88,7 +88,7 @@ test('approvals withdraw with --person ends the rejection of one person, and wit
   await expect(exceptions()).resolves.toEqual([`${ANN} Held`, `${BOB} Held`, `${CID} Held`]);
 });
 
-test('approvals withdraw with the id of an approval finds rejections of single persons made before the approval grew or became shorter', async () => {
+test('approvals withdraw with an approval id finds rejections of single persons made before the approval grew or shrank', async () => {
   // One after the other, so that CID gets the last place in the list.
   for (const name of [ANN, BOB, CID]) await leave(name);
   const first = await heldId();
@@ -103,7 +103,7 @@ test('approvals withdraw with the id of an approval finds rejections of single p
   await expect(exceptions()).resolves.toEqual(NAMES.map((name) => `${name} Held`));
 });
 
-test('approvals withdraw of a whole rejection leaves the earlier rejection of one person, and prints its id', async () => {
+test('approvals withdraw of the rejection of a whole approval keeps an earlier rejection of one person, and prints its id', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id, ANN);
@@ -117,7 +117,7 @@ test('approvals withdraw of a whole rejection leaves the earlier rejection of on
   await expect(exceptions()).resolves.toEqual([`${ANN} Rejected`, `${BOB} Held`, `${CID} Held`]);
 });
 
-test('an approval is rejected, grows and is rejected again → the two rejections are withdrawn separately by their ids', async () => {
+test('an approval is rejected, grows and is rejected again → each of the two rejections is withdrawn by its own id', async () => {
   await leave(ANN);
   const first = await heldId();
   await leave(BOB, CID);
@@ -133,7 +133,7 @@ test('an approval is rejected, grows and is rejected again → the two rejection
   await expect(decide('withdraw', first)).resolves.toMatchObject({ code: 1 });
 });
 
-test('the exception about a rejected removal has the time of the rejection, also after the other removals of the approval were approved', async () => {
+test('other removals of an approval are approved → the exception about a rejected removal keeps the time of the rejection', async () => {
   const crew = await place.idp.createGroup('crew', [ids.get(ANN) ?? '', ids.get(BOB) ?? '']);
   await place.idle();
   await place.idp.send('PUT', `/Groups/${crew}`, { displayName: 'crew', members: [] });

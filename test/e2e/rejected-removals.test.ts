@@ -69,7 +69,7 @@ afterAll(async () => {
   commands.remove();
 });
 
-test('rejected removals of members stay exceptions after further pushes, and are held again after an operator withdraws the rejection', async () => {
+test('removals of members are rejected → they stay exceptions after further pushes, and are held again once the rejection is withdrawn', async () => {
   const group = await createGroup('crew');
   await idp.send('PUT', `/Groups/${group}`, { displayName: 'crew', members: [] });
   await untilSynced();
@@ -103,7 +103,7 @@ test('rejected removals of members stay exceptions after further pushes, and are
   expect(await exceptions()).toEqual([]);
 }, 120_000);
 
-test('rejected removals are written after their approval, except members whom the source added again', async () => {
+test('rejected removals are approved → they are written, except those of members whom the source added again', async () => {
   const group = await createGroup('night');
   await idp.send('PUT', `/Groups/${group}`, { displayName: 'night', members: [] });
   await untilSynced();
@@ -117,7 +117,7 @@ test('rejected removals are written after their approval, except members whom th
   expect(await exceptions()).toEqual([]);
 }, 120_000);
 
-test('a rejection ends when the source adds all members again', async () => {
+test('the source adds all members with a rejected removal again → the rejection ends', async () => {
   const group = await createGroup('day');
   await idp.send('PUT', `/Groups/${group}`, { displayName: 'day', members: [] });
   await untilSynced();
@@ -129,7 +129,7 @@ test('a rejection ends when the source adds all members again', async () => {
   expect(await membersOf('day')).toBe(4);
 }, 120_000);
 
-test('a rejection ends when the group was deleted at the platform and is created again without the member', async () => {
+test("a group is deleted at the platform and created again without a member → the rejection of this member's removal ends", async () => {
   const group = await createGroup('anew');
   const members = ids.slice(2).map((value) => ({ value }));
   await idp.send('PUT', `/Groups/${group}`, { displayName: 'anew', members });
@@ -146,7 +146,7 @@ test('a rejection ends when the group was deleted at the platform and is created
   expect(await commands.run('status')).toMatchObject({ code: 0 });
 }, 120_000);
 
-test('a rejected deletion of a group is held again after withdraw', async () => {
+test("the rejection of a group's deletion is withdrawn → the deletion is held again", async () => {
   const group = await createGroup('gone');
   await idp.send('DELETE', `/Groups/${group}`);
   await untilSynced();
@@ -172,7 +172,7 @@ test('a rejected deletion of a group is held again after withdraw', async () => 
   expect(await exceptions()).toEqual([]);
 }, 120_000);
 
-test('an operator rejects only the deletion of a group and approves the removals while the target is on hold → sync does not say that a person stays in the group', async () => {
+test('the deletion of a group is rejected and the removals are approved while the target is on hold → sync does not say that a person stays', async () => {
   const group = await createGroup('ended');
   await idp.send('DELETE', `/Groups/${group}`);
   await untilSynced();
@@ -189,7 +189,7 @@ test('an operator rejects only the deletion of a group and approves the removals
   await eventually('all are removed', async () => (await membersOf('ended')) === 0);
 }, 120_000);
 
-test('the deletion of a group and the removals were rejected in two decisions → the `approvals withdraw` command that sync prints withdraws the rejection, and after an approval the group has no members', async () => {
+test('the deletion of a group and its removals are rejected separately → the `approvals withdraw` command that sync prints withdraws the rejection', async () => {
   const group = await createGroup('twice');
   await idp.send('DELETE', `/Groups/${group}`);
   await untilSynced();

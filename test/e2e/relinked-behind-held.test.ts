@@ -48,7 +48,7 @@ async function plannedMemberships(): Promise<string[][]> {
     .map(({ action, name, effect, reason }: any) => [`${action} ${name} ${effect}`, reason]);
 }
 
-test('plan and explain say that the membership of the account that is linked anew waits for the held deactivation, and a reconcile writes no membership', async () => {
+test('an account is linked again while its deactivation is held → plan and explain say that its membership waits, and reconcile writes none', async () => {
   const waiting = [['addMember crew report', expect.stringContaining('; waits for the held account')]];
   const before = await plannedMemberships();
   const [{ platform }] = (await place.commands.run('explain', EVE, '--json')).json;

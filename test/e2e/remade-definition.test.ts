@@ -37,7 +37,7 @@ const membersOf = async (group: string) =>
 const accountOf = async (userName: string) =>
   (await place.platform.state()).users.find((user) => user.userName === userName)?.scimId ?? '';
 
-test('plan and sync --dry-run list a pushed membership of a person whose attribute definition now has another type, and the worker writes it', async () => {
+test('an attribute definition is recreated with another type → plan and sync --dry-run list a pushed membership of the person, and the worker writes it', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.createGroup('writers', [ann]);
   const plan = await told('plan', '--full');
@@ -51,7 +51,7 @@ test('plan and sync --dry-run list a pushed membership of a person whose attribu
   expect(dryRun).toContain('would write: addMember');
 }, 30_000);
 
-test('a reconcile repairs other values of a person whose attribute definition now has another type, and leaves a closed account and a lost membership to a person', async () => {
+test('an attribute definition is recreated with another type → a reconcile repairs other values, and leaves a closed account and a lost membership as they are', async () => {
   const writers = (await place.platform.state()).groups.find(({ displayName }) => displayName === 'analysts');
   await byHand(place, 'PATCH', `/Groups/${writers?.scimId}`, {
     op: 'remove',
@@ -76,7 +76,7 @@ test('a reconcile repairs other values of a person whose attribute definition no
   expect(plan).toContain('nothing to write');
 }, 30_000);
 
-test('plan lists a pushed activation of a person whose attribute definition now has another type, and the worker writes it', async () => {
+test('an attribute definition is recreated with another type → plan lists a pushed activation of the person, and the worker writes it', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');
@@ -89,7 +89,7 @@ test('plan lists a pushed activation of a person whose attribute definition now 
   expect(plan).not.toContain(`${BOB}: activate`);
 }, 30_000);
 
-test('an account that is created again stays inactive while an attribute definition has another type at the platform', async () => {
+test('an account is created again while an attribute has another type at the platform → the new account stays inactive', async () => {
   // The worker keeps the definitions that it has read for ten minutes.
   await place.change(() => undefined);
   await byHand(place, 'DELETE', `/Users/${await accountOf(ANN)}`);

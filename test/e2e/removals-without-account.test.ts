@@ -29,7 +29,7 @@ const removeBobFrom = (group: string): Promise<unknown> =>
   place.idp.patch(`/Groups/${ids[group]}`, { op: 'remove', path: `members[value eq "${ids.bob}"]` });
 const membersOf = async (name: string) => (await place.platform.group(name))?.members;
 
-test('the account of a person is gone, and the source removes the person from a group → no command announces a removal, and sync writes and logs none', async () => {
+test('the account of a person is deleted at the platform, and then the source removes the person from a group → no command announces a removal, and sync writes none', async () => {
   await deleteByHand();
   await removeBobFrom('fin');
   for (const command of [
@@ -49,7 +49,7 @@ test('the account of a person is gone, and the source removes the person from a 
   expect((await outcome('status'))[1]).toContain('0 not applied yet');
 }, 60_000);
 
-test('the account of a person goes while a removal is held → sync makes the account anew and the guard holds nothing', async () => {
+test('the account of a person with a held removal is deleted at the platform → sync creates the account again and the guard holds nothing', async () => {
   await place.change(({ targets }) => {
     targets.main.guard = { removeMembers: { count: 0, percent: 0 } };
   });
@@ -63,7 +63,7 @@ test('the account of a person goes while a removal is held → sync makes the ac
   expect([await membersOf('fin'), await membersOf('ops')]).toEqual([[ANN], [ANN, BOB]]);
 }, 60_000);
 
-test('the source deletes a group of a person whose account is gone → the dry run of the person lists the deletion, which sync writes', async () => {
+test('the source deletes a group of a person whose account is gone → sync --dry-run of the person lists this deletion, and sync writes it', async () => {
   await deleteByHand();
   await place.idp.send('DELETE', `/Groups/${ids.fin}`);
   const [, dryRun] = await outcome('sync', BOB, '--dry-run');

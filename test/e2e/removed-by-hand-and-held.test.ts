@@ -33,7 +33,7 @@ async function takeOutByHand(name: string): Promise<void> {
   });
 }
 
-test('four removals above a limit of three, one made by hand → plan and dry run name the others as to be held, and none is written', async () => {
+test('four removals exceed a limit of three and one is made by hand → plan and sync --dry-run announce three as held, and none is written', async () => {
   await takeOut(...ids);
   await takeOutByHand('ann');
   const plan = await place.commands.run('plan');
@@ -46,7 +46,7 @@ test('four removals above a limit of three, one made by hand → plan and dry ru
   expect((await place.commands.run('status')).text).toContain('4 held by the guard');
 }, 90_000);
 
-test('three removals within the limit of three, one made by hand → plan names none as to be held, and all are written', async () => {
+test('three removals fit a limit of three and one is made by hand → plan announces none as held, and all are written', async () => {
   await takeOut(...ids.slice(0, 3));
   await takeOutByHand('ann');
   const plan = await place.commands.run('plan');

@@ -127,7 +127,7 @@ const callAsAdmin = (method: 'GET' | 'POST', path: string, body?: object) =>
 const callLinks = (method: 'GET' | 'POST', path: string, body?: object) =>
   callAsAdmin(method, `/admin/v1/links${path}`, body);
 
-test('people who leave while a target is out of the settings lose their access when the target is back, without a schedule', async () => {
+test('people leave while a target is out of the settings → they lose their access when the target is back, without a schedule', async () => {
   await open();
   await place.commands.run('reconcile', '--yes');
   await place.change(removeAnalytics);
@@ -137,7 +137,7 @@ test('people who leave while a target is out of the settings lose their access w
   await eventually('the run has ended', async () => (await place.commands.run('status')).code === 0);
 }, 60_000);
 
-test('deactivations of people who were deleted while a target was out of the settings are held by the guard when the target is back', async () => {
+test('people are deleted while a target is out of the settings → the guard holds their deactivations when the target is back', async () => {
   await open({}, 3);
   await place.commands.run('reconcile', '--yes');
   await place.change(removeAnalytics);
@@ -203,7 +203,7 @@ const toLines = (rows: LinkRow[]) =>
 const PEOPLE = [ANN, BOB, CID, DAN].map((name) => `analytics ${name} true true`);
 const PEOPLE_AT_PRESENT = PEOPLE.map((row) => row.replace('true', 'false'));
 
-test('links list, show and export name the account of a person who left after the target was taken out of the settings', async () => {
+test('a person leaves after the target was taken out of the settings → links list, show and export name the account', async () => {
   await open();
   expect(await listed('--kind', 'User', '--target', 'analytics')).toEqual(PEOPLE_AT_PRESENT);
   await place.change(removeAnalytics);
@@ -236,7 +236,7 @@ test('links list, show and export name the account of a person who left after th
   expect(await listed('--kind', 'User')).toEqual(bobClosed);
 }, 60_000);
 
-test('the admin API lists the links at removed targets too', async () => {
+test('the admin API lists links of removed targets too', async () => {
   await open();
   expect((await callLinks('GET', '?target=unknown')).status).toBe(404);
   await place.change(removeAnalytics);
@@ -253,7 +253,7 @@ test('the admin API lists the links at removed targets too', async () => {
   expect((await callLinks('POST', '/forget', { resource: CID, target: 'analytics' })).status).toBe(404);
 }, 60_000);
 
-test('links list names what stays for a removed connection and for a damaged link, and counts an unconfirmed deactivation as open', async () => {
+test('links list names what stays for a removed connection and for a damaged link, and counts an unconfirmed deactivation as an open account', async () => {
   await open();
   await place.stopApps();
   const links = await place.key(':{default}:links:analytics');
@@ -276,7 +276,7 @@ test('links list names what stays for a removed connection and for a damaged lin
   expect(await outputOf('links', 'show', DAN)).toMatch(/default → analytics \S+ .*account may be active/);
 }, 60_000);
 
-test('status, doctor and /health find a removed target that is missing in the stored list of known targets', async () => {
+test('the stored list of known targets lacks a removed target → status, doctor and /health still report it', async () => {
   await open();
   await place.stopApps();
   await place.redis.del(await place.key(':{bridge.fleet}:knownTargets'));
@@ -286,7 +286,7 @@ test('status, doctor and /health find a removed target that is missing in the st
   expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 
-test('status, doctor and /health count an account whose link at a removed target is damaged, and the remaining target main is compared at the start', async () => {
+test('a link at a removed target is damaged → status, doctor and /health count its account, and the remaining target is compared at the start', async () => {
   await open();
   await place.stopApps();
   await place.redis.hset(await place.key(':{default}:links:analytics'), `User:${ids[ANN]}`, '{"id":');
@@ -297,7 +297,7 @@ test('status, doctor and /health count an account whose link at a removed target
   await eventually('compared', async () => (await place.redis.get(mapped)) !== 'former rules');
 }, 60_000);
 
-test('status, doctor and /health report the targets of a connection that was removed from the settings', async () => {
+test('a connection is removed from the settings → status, doctor and /health report its targets', async () => {
   await open();
   await place.change(renameConnection);
   expect(await commandsThatReport()).toEqual(ALL);
@@ -306,7 +306,7 @@ test('status, doctor and /health report the targets of a connection that was rem
   expect(await commandsThatReport('no longer configured')).toEqual([]);
 }, 60_000);
 
-test('a target whose scope had excluded everybody is not reported after its removal from the settings', async () => {
+test('a removed target whose scope excluded everybody is not reported', async () => {
   await open({}, 0);
   await place.change(({ targets }) => {
     Object.assign(targets, {
@@ -337,7 +337,7 @@ test('forget refuses a leaver with an account at a removed target unless --leave
   expect(JSON.stringify(links)).not.toContain(BOB);
 }, 60_000);
 
-test('after a restore into an empty Redis, a target that was removed before the backup is still reported', async () => {
+test('a target is removed before a backup → after a restore into an empty Redis it is still reported', async () => {
   await open();
   await place.change(removeAnalytics);
   const file = join(place.commands.folder, 'backup');
@@ -353,7 +353,7 @@ test('after a restore into an empty Redis, a target that was removed before the 
   expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 
-test('while reconciles only report, status exits 2 for a target that is back in the settings until a reconcile was ordered', async () => {
+test('a removed target is back in the settings under onDrift: report → status exits 2 until a reconcile is ordered', async () => {
   await open({ reconcile: { schedule: null, onDrift: 'report' } });
   await place.commands.run('reconcile', '--yes');
   await place.change(removeAnalytics);
@@ -369,7 +369,7 @@ test('while reconciles only report, status exits 2 for a target that is back in 
   expect((await place.commands.run('status')).code).toBe(0);
 }, 60_000);
 
-test('explain says that a person and a group are still linked at a removed target, and whether the account may be active', async () => {
+test('explain says that a person and a group are linked at a removed target, and whether the account may be active', async () => {
   await open();
   await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'active', value: false });
   await place.idle();

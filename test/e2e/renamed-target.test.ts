@@ -36,7 +36,7 @@ async function rename(rest: object = {}): Promise<void> {
   await place.idle();
 }
 
-test('a target gets another name → no command says that nothing is written to its accounts, and a leaver is closed and can be forgotten', async () => {
+test('a target gets another name → no command reports it as removed, and a leaver is closed and can be forgotten', async () => {
   await rename();
   for (const command of ['status', 'doctor'])
     expect(await told(command)).not.toContain('no longer configured');
@@ -52,7 +52,7 @@ test('a target gets another name → no command says that nothing is written to 
   expect(forgotten.text).not.toContain('stays at main');
 }, 120_000);
 
-test('a target gets another name and its accounts are not adopted → status counts the accounts as left at the former name, and explain names this former name', async () => {
+test('a target gets another name and its accounts are not adopted → status counts these as left at the former name, which explain shows', async () => {
   await rename({ adopt: 'report' });
   expect(await told('status')).toContain(
     'target main of connection default is no longer configured; 2 accounts and 1 group that the bridge wrote are still there',

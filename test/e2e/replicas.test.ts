@@ -39,7 +39,7 @@ test('three replicas on one Redis create each account once and apply every chang
   expect(creations).toHaveLength(60);
 }, 60_000);
 
-test('50 writers on one user lose no update and see no 5xx', async () => {
+test('50 concurrent writers of one user lose no update and get no 5xx', async () => {
   const id = await bridge.idp.createUser('shared@acme.example');
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
@@ -54,7 +54,7 @@ test('50 writers on one user lose no update and see no 5xx', async () => {
   expect((await bridge.idp.send('GET', `/Users/${id}`)).body.phoneNumbers).toHaveLength(50);
 });
 
-test('If-Match lets exactly one of two writers through, the other gets 412', async () => {
+test('two writers send the same If-Match → exactly one succeeds, and the other gets 412', async () => {
   const id = await bridge.idp.createUser('versioned@acme.example');
   const change = (title: string) =>
     bridge.idp.send(

@@ -10,7 +10,7 @@ const ANN = 'ann@acme.example';
 const NAMES = [ANN, 'bob@acme.example', CAT, DAN];
 const NONE = { count: 0, percent: 0 };
 
-test('after a restore, explain attributes changes that were approved since the backup to others or the bridge, and verify-access does not wait for them', async () => {
+test('a change was approved after the backup → after its restore explain attributes it to somebody else or the bridge, and verify-access does not wait for it', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 1, percent: 50 } } } });
   const { commands, idp } = place;
   try {
@@ -52,7 +52,7 @@ test('after a restore, explain attributes changes that were approved since the b
   }
 }, 60_000);
 
-test('after a restore with the target on hold, plan reports changes held in the backup but approved since as done, not as waiting', async () => {
+test('a change that the backup has as held was approved since → after the restore plan reports it as done, not as waiting', async () => {
   const guard = { deactivate: NONE, removeMembers: NONE, clearAttributes: NONE };
   const attributes = { level: { type: 'string', from: 'title', onEmpty: 'clear' } };
   const place = await openPlace({ target: { guard, attributes } });

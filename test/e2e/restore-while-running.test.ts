@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { openPlace } from '../support/situation.ts';
 import { watchCommands } from '../support/watch-commands.ts';
 
-test('restore is refused while the service runs and syncs, and keeps every log unbroken after its stop', async () => {
+test('restore is refused while the service runs, and after its stop restores with unbroken logs', async () => {
   const place = await openPlace({});
   const status = async () => (await place.commands.run('status', '--json')).json[0];
   try {
@@ -58,7 +58,7 @@ test.each(['api', 'worker', 'scheduler'] as const)(
   30_000,
 );
 
-test('restore waits for a killed process until its last heartbeat is overdue', async () => {
+test('restore waits until the last heartbeat of a killed process is overdue', async () => {
   const place = await openPlace({});
   try {
     await place.idp.createUser('ada@acme.example');
@@ -81,7 +81,7 @@ test('restore waits for a killed process until its last heartbeat is overdue', a
   }
 }, 60_000);
 
-test('a restore is refused while another one runs, and changes nothing', async () => {
+test('restore is refused and changes nothing while another restore runs', async () => {
   const place = await openPlace({});
   try {
     for (let number = 0; number < 30; number++) await place.idp.createUser(`u${number}@acme.example`);
@@ -116,7 +116,7 @@ test('a restore is refused while another one runs, and changes nothing', async (
   }
 }, 60_000);
 
-test('a restore that fails before it removes anything leaves the data usable', async () => {
+test('a restore fails before it removes anything → the stored data is still usable', async () => {
   const place = await openPlace({});
   try {
     await place.idp.createUser('ada@acme.example');
@@ -135,7 +135,7 @@ test('a restore that fails before it removes anything leaves the data usable', a
   }
 }, 60_000);
 
-test('while a restore is under way or was broken off, service and commands refuse the data until a restore has ended', async () => {
+test('a restore runs or was interrupted → service and commands refuse the data until a restore has completed', async () => {
   const place = await openPlace({ roles: [] });
   const key = `${place.settings.redis.prefix}:{bridge.fleet}:restoring`;
   const words = /A restore began at \S+ and has not ended: .* restore again, with --replace/;

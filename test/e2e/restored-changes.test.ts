@@ -40,7 +40,7 @@ afterAll(() => place.stop());
 
 const { told } = commandsAt(() => place);
 
-test('plan does not attribute to others what the bridge changed between backup and restore', async () => {
+test('the bridge wrote changes between backup and restore → plan says that others or the bridge made these changes', async () => {
   const text = await told('plan');
   expect(text).toMatch(
     /! Restored at \S+ from the backup of \S+: others or the bridge itself made the changes after the backup, and the bridge cannot tell which\./,
@@ -64,7 +64,7 @@ test('plan does not attribute to others what the bridge changed between backup a
 }, 30_000);
 
 test.each([['explain'], ['verify-access'], ['sync'], ['links', 'show'], ['log', '--resource']])(
-  '%s %s of a person who was pushed between backup and restore names the restore as a possible reason',
+  '%s %s of a person pushed between backup and restore names the restore as a possible reason',
   async (...words) => {
     const text = await told(...words, DAN);
     expect(text).toMatch(
@@ -74,13 +74,13 @@ test.each([['explain'], ['verify-access'], ['sync'], ['links', 'show'], ['log', 
   30_000,
 );
 
-test('verify-access of a person whom the source has not pushed since the restore says that later pushes are not known', async () => {
+test('the source has not pushed a person since a restore → verify-access says that later pushes are not known', async () => {
   expect(await told('verify-access', BEN)).toMatch(
     /The record was restored from the backup of \S+Z: what the source pushed or deleted between the backup and the restore is not known, unless it pushes again\./,
   );
 }, 30_000);
 
-test('after the release of a restore, explain names the restore, and says that others, or the bridge between backup and restore, wrote the surplus memberships', async () => {
+test('a restore is released → explain says of surplus memberships that somebody else wrote them, or the bridge between backup and restore', async () => {
   // Without a scheduler: after its first reconcile the restore would not count as a possible cause any more.
   for (const role of ['api', 'worker'] as const) await place.start(role);
   await run(place, 'release');
@@ -93,7 +93,7 @@ test('after the release of a restore, explain names the restore, and says that o
   expect(await told('status')).not.toContain('by others found');
 }, 30_000);
 
-test('after a run that converged, neither explain nor plan says that the bridge may have written a membership before the restore', async () => {
+test('a reconcile after a restore has converged → neither explain nor plan says that the bridge may have written a membership before the restore', async () => {
   await run(place, 'reconcile', '--yes');
   const text = await told('explain', CAT, '--all');
   expect(text).toMatch(/in 1 group more, which the bridge does not manage now and leaves: north/);
@@ -101,7 +101,7 @@ test('after a run that converged, neither explain nor plan says that the bridge 
   expect(await told('plan')).not.toContain('before the restore');
 }, 30_000);
 
-test('after a restore and a run that converged, a later change at the platform is attributed to others, not to the backup', async () => {
+test('a reconcile after a restore has converged → a later change at the platform is attributed to somebody else, not to the backup', async () => {
   await run(place, 'reconcile', '--yes');
   const { platformUrl, fixtures } = place.sandbox.ready;
   const scimId = (await place.platform.user(ANN))?.scimId;

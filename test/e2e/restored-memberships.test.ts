@@ -54,7 +54,7 @@ async function additions(): Promise<string[]> {
     .map(({ name, member, attribution }) => `${name} ${member?.name} ${attribution.cause}`);
 }
 
-test('after a restore plan gives a membership pending at the backup the cause `restored from a backup`, a new push `source changed`, and the release adds just these', async () => {
+test('after a restore plan gives a membership of the backup the cause `restored from a backup` and a new push `source changed`, and the release writes just these', async () => {
   const planned = await additions();
   expect(planned.toSorted()).toEqual([
     `north ${CAT} restored from a backup`,

@@ -17,7 +17,7 @@ const { told } = commandsAt(() => place);
 const loseRedis = async (): Promise<unknown> =>
   place.redis.del(...(await place.redis.keys(`${place.settings.redis.prefix}:*`)));
 
-test('restore lists the tokens of the file that are stored already, and separately the tokens that were left out', async () => {
+test('restore lists the tokens of the file that are already stored, and separately the tokens that it left out', async () => {
   place = await openPlace({ roles: [] });
   await run(place, 'token', 'create', 'old');
   await run(place, 'token', 'create', 'revoked');
@@ -35,7 +35,7 @@ test('restore lists the tokens of the file that are stored already, and separate
   );
 }, 60_000);
 
-test('the hold of a restore names the newest backup, and keeps operator and note of a hold that stood before it, in Redis or in the backup', async () => {
+test('the hold after a restore names the newest backup, and keeps operator and note of an earlier hold', async () => {
   place = await openPlace({ roles: [] });
   await run(place, 'hold', '--by', 'carl', '--note', 'tenant migration');
   const [first, second] = [pathOf('first.backup'), pathOf('second.backup')];
@@ -66,7 +66,7 @@ test('the hold of a restore names the newest backup, and keeps operator and note
   expect(await holdNow()).toBeNull();
 }, 60_000);
 
-test('after the loss of Redis and a restore, a removed target that an operator kept is not reported again', async () => {
+test('Redis is lost and restored → a removed target that an operator confirmed with links keep is not reported again', async () => {
   const second = await startSandbox();
   try {
     place = await openPlace({ roles: [] });

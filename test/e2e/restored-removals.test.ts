@@ -37,7 +37,7 @@ async function linkedAfterBackup(
   return { ann, bob, group };
 }
 
-test('a group that was made after the backup is deleted at the source → the dead letter ends once its members are taken out at the platform', async () => {
+test('a group that was created after the restored backup is deleted at the source → the dead letter ends once its members are removed at the platform', async () => {
   const { group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Groups/${group}`);
   await succeed('release');
@@ -57,7 +57,7 @@ test('a group that was made after the backup is deleted at the source → the de
   expect(await told('dead-letters', 'list')).not.toContain(group);
 }, 60_000);
 
-test('a group that was made after the backup is deleted at the source → links forget ends the dead letter and leaves the group', async () => {
+test('a group that was created after the restored backup is deleted at the source → links forget ends the dead letter and leaves the group', async () => {
   const { group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Groups/${group}`);
   await succeed('release');
@@ -71,7 +71,7 @@ test('a group that was made after the backup is deleted at the source → links 
   expect(await membersOf('analysts')).toEqual([ANN, BOB]);
 }, 60_000);
 
-test('the source takes a person out of a group after a restore that lost both links → the membership ends', async () => {
+test('a restore lost the links of a group and its member → the source removes the member, and the membership ends', async () => {
   const { ann, group } = await linkedAfterBackup();
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await succeed('release');
@@ -116,12 +116,12 @@ async function takenOutAfterRestore(adopt: string): Promise<string> {
   return ann;
 }
 
-test('the source takes a person out of a linked group after a restore that lost the link of the person → the membership ends', async () => {
+test('a restore lost the link of a member of a linked group → the source removes the member, and the membership ends', async () => {
   await takenOutAfterRestore('exact');
   expect(await membersOf('analysts')).toEqual([BOB]);
 }, 60_000);
 
-test('the restore lost the link of a person whose account is adopted only later → the membership ends then', async () => {
+test('a restore lost the link of a member, whose account is adopted only after the source removed the member → the membership ends then', async () => {
   const ann = await takenOutAfterRestore('report');
   await place.commands.run('reconcile', '--yes');
   await place.idle();
@@ -150,7 +150,7 @@ async function deletedAdoptedGroup(): Promise<Record<'ann' | 'group', string>> {
   return { ann, group };
 }
 
-test('an adopted group is deleted at the source after the restore lost the link of a member whose account is adopted only later → the membership ends', async () => {
+test('a restore lost the link of a member and an adopted group is deleted at the source → the membership ends when the account is adopted', async () => {
   const { ann, group } = await deletedAdoptedGroup();
   await setAdopt('exact');
   await place.commands.run('dead-letters', 'retry', `User:${ann}`);
@@ -159,7 +159,7 @@ test('an adopted group is deleted at the source after the restore lost the link 
   expect(await told('dead-letters', 'list')).not.toContain(group);
 }, 60_000);
 
-test('an adopted group is deleted at the source after the restore lost the link of a member whom links import links → the membership ends', async () => {
+test('a restore lost the link of a member and an adopted group is deleted at the source → the membership ends when links import restores the link', async () => {
   const { ann, group } = await deletedAdoptedGroup();
   const rows = join(place.commands.folder, 'links.jsonl');
   const platformId = (await place.platform.user(ANN))?.scimId;
@@ -171,7 +171,7 @@ test('an adopted group is deleted at the source after the restore lost the link 
   expect(await told('dead-letters', 'list')).not.toContain(group);
 }, 60_000);
 
-test('an adopted group and its member are deleted at the source after the restore lost the link of the member, whose account is gone → the dead letter of the group ends', async () => {
+test('a restore lost the link of a deleted member whose account is gone, and the adopted group is deleted → the dead letter of the group ends', async () => {
   const { ann, group } = await deletedAdoptedGroup();
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(ANN))?.scimId}`);
   await place.idp.send('DELETE', `/Users/${ann}`);
@@ -179,7 +179,7 @@ test('an adopted group and its member are deleted at the source after the restor
   expect(await told('dead-letters', 'list')).not.toContain(group);
 }, 60_000);
 
-test('the source takes a person out of a group after a restore to a backup with a create without answer → the membership ends', async () => {
+test('the restored backup has a create without an answer → the source removes this person from a group, and the membership ends', async () => {
   place = await openPlace({ ownRedis: true });
   const { platform } = place;
   const setFaults = (...rules: object[]) => platform.control('PATCH', '/faults', { rules });

@@ -62,7 +62,7 @@ test.each([
   ['attributes', 'not (title eq "guest")'],
   ['groups, which the scope did not read before', 'not (groups.display eq "guests")'],
 ])(
-  'after a restore, a scope that was narrowed by %s since the backup closes no account before an operator approves all deactivations',
+  'a scope was narrowed by %s after the backup → after the restore no account is closed before an operator approves all deactivations',
   async (_by, scope) => {
     await restored({ schedule: '0 3 1 1 *' }, scope);
     await startAndCompare();
@@ -79,7 +79,7 @@ test.each([
   ['with onDrift: report', { schedule: '0 3 1 1 *', onDrift: 'report' }],
   ['without a schedule', { schedule: null }],
 ])(
-  'after a restore %s, the release applies a scope that was narrowed since the backup up to the limit of the guard',
+  'a scope was narrowed after the backup → the release after a restore %s closes accounts up to the limit of the guard',
   async (_with, reconcile) => {
     await restored(reconcile, 'not (title eq "guest")');
     // No reconcile repairs anything here, so the changes come from the marks that the restore has set.

@@ -68,7 +68,7 @@ afterEach(async () => {
   await second.stop();
 });
 
-test('a member left a group while the target was away, and another person joins before the first reconcile → explain and plan show the removal, and sync of the member writes it', async () => {
+test('a member left a group while the target was out of the settings → before any reconcile explain and plan show the removal, and sync of the member writes it', async () => {
   await change('add', sales, dan);
   await place.idle();
   expect(await isMember()).toBe(true);
@@ -81,7 +81,7 @@ test('a member left a group while the target was away, and another person joins 
   expect(await isMember()).toBe(false);
 }, 60_000);
 
-test('a member who left a group while the target was away is added and removed again at the source on hold → after the release the member is out of the group', async () => {
+test('a member left a group while the target was out of the settings, and is added and removed again on hold → after the release the person is no member', async () => {
   await place.commands.run('hold', '--target', 'analytics');
   await change('add', sales, cid);
   await change('remove', sales, cid);
@@ -90,7 +90,7 @@ test('a member who left a group while the target was away is added and removed a
   expect(await isMember()).toBe(false);
 }, 60_000);
 
-test('reconcile of a returned target removes a member whom the source took out, and keeps one added by hand in a group that the source did not change', async () => {
+test('reconcile of a target that returned to the settings removes a member whom the source removed, and keeps one added by hand to another group', async () => {
   await change('add', sales, dan);
   const [group, ann] = [await analytics.group('finance'), await analytics.user(ANN)];
   const { platformUrl, fixtures } = second.ready;

@@ -65,7 +65,7 @@ async function roll(): Promise<void> {
   await former.stop();
 }
 
-test('a narrower scope closes accounts although a worker with the former scope ran beside the new scheduler', async () => {
+test('a scheduler has a narrower scope than a worker beside it → the accounts out of scope are still closed', async () => {
   await open();
   editMain({ users: WITHOUT_P });
   await roll();
@@ -73,7 +73,7 @@ test('a narrower scope closes accounts although a worker with the former scope r
   await eventually('status is well', async () => (await place.commands.run('status')).code === 0, AGREED_MS);
 }, 60_000);
 
-test('a new mapping is applied to all users although a worker with the former mapping ran beside the new scheduler', async () => {
+test('a scheduler has a newer mapping than a worker beside it → the new mapping is still applied to all users', async () => {
   const mapping = (expression: string) => ({ attributes: { level: { type: 'string', expression } } });
   await open(mapping('"old"'));
   const levels = async () => {
@@ -87,7 +87,7 @@ test('a new mapping is applied to all users although a worker with the former ma
   await eventually('written', async () => (await levels()) === all('new'), AGREED_MS);
 }, 60_000);
 
-test('a push that a process without the new target accepts reaches that target, without an order to reconcile', async () => {
+test('a process whose settings lack a new target accepts a push → the push reaches the new target without an ordered reconcile', async () => {
   await open();
   const second = await startSandbox();
   try {
@@ -112,7 +112,7 @@ test('a push that a process without the new target accepts reaches that target, 
   }
 }, 60_000);
 
-test('an account that a worker with other settings closed is active again after that worker has ended, although no scheduler had those settings', async () => {
+test('a worker with other settings closed an account and has ended → the account is active again, although no scheduler had those settings', async () => {
   await open();
   expect(await place.redis.get(await place.key(':mapped:main'))).toMatch(/^[0-9a-f]{16}$/);
   const text = readFileSync(file(), 'utf8');
@@ -129,7 +129,7 @@ test('an account that a worker with other settings closed is active again after 
   await eventually('open again', async () => (await active()) === ALL_OPEN, AGREED_MS);
 }, 60_000);
 
-test('new settings are applied to all users after a worker with the former ones and the scheduler were killed', async () => {
+test('a worker with former settings and the scheduler are killed → new settings are applied to all users', async () => {
   await open();
   const killed = await startBridgeProcess(JSON.parse(readFileSync(file(), 'utf8')) as object, 'worker');
   await former.stop();
@@ -146,7 +146,7 @@ test('new settings are applied to all users after a worker with the former ones 
   }
 }, 120_000);
 
-test('processes with different settings do not reconcile again and again, and status, doctor, /health and bridge_fleet_findings report the difference', async () => {
+test('processes run with different settings → they do not reconcile in turns, and status, doctor, /health and bridge_fleet_findings report the difference', async () => {
   await open();
   editMain({ users: WITHOUT_P });
   const other = await place.start();

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('a user whose mapping rule never ends stays inactive as a dead letter with the reason, and other users are synced', async () => {
+test('the mapping rule of one user never ends → the user stays inactive as a dead letter with the reason, and other users are synced', async () => {
   const { idp, platform, app } = bridge;
   const caught = await idp.createUser('caught@acme.example', { title: 'loop' });
   await idp.createUser('free@acme.example', { title: 'sales' });
@@ -42,7 +42,7 @@ test('a user whose mapping rule never ends stays inactive as a dead letter with 
   expect(await blocked()).toBe(0);
 });
 
-test('a group with a name of 900 characters, on which a pattern of groups.rename would backtrack, arrives at the platform', async () => {
+test('a pattern of groups.rename would backtrack on a name of 900 characters → the group still arrives at the platform', async () => {
   const { idp, platform } = bridge;
   const name = 'x'.repeat(900);
   await idp.createGroup(name, []);

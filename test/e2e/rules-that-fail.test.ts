@@ -31,7 +31,7 @@ async function withAttributes(attributes: object, rest: object = {}): Promise<vo
   await place.idle();
 }
 
-test('while reconciles only report, people whose mapping fails stay in the plan, and status says that the rules changed', async () => {
+test('mapping of some people fails under onDrift: report → these people stay in plan, and status says that the rules changed', async () => {
   await withAttributes({ level: FAILS }, { reconcile: { schedule: null, onDrift: 'report' } });
   const { blocked, reconcile } = await status();
   expect(blocked).toBe(0);
@@ -44,7 +44,7 @@ test('while reconciles only report, people whose mapping fails stay in the plan,
   for (const name of NAMES) expect(text).toContain(name);
 });
 
-test('a reconcile that repairs makes people whose mapping fails dead letters, and leaves their accounts unchanged', async () => {
+test('mapping of some people fails under onDrift: repair → reconcile makes these people dead letters, and leaves their accounts unchanged', async () => {
   await withAttributes({ level: FAILS }, { reconcile: { schedule: null, onDrift: 'repair' } });
   expect((await status()).blocked).toBe(3);
   const { reconcile } = await status();
@@ -62,13 +62,13 @@ test('a reconcile that repairs makes people whose mapping fails dead letters, an
   }
 });
 
-test('a deactivation at the source still closes the account of a person whose mapping fails', async () => {
+test('the mapping of a person fails → a deactivation at the source still closes the account', async () => {
   await place.idp.patch(`/Users/${ids[2]}`, { op: 'replace', path: 'active', value: false });
   await eventually('closed', async () => (await place.platform.user(NAMES[2] ?? ''))?.active === false);
   await place.idle();
 });
 
-test('status shows the number of accounts that the last reconcile saw only until the number of links changes', async () => {
+test('status shows the number of accounts of the last reconcile only until the number of links changes', async () => {
   expect((await status()).coverage.users).toMatchObject({ linked: 0, seen: 0 });
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'displayName', value: '3' });
   await place.idle();
@@ -76,7 +76,7 @@ test('status shows the number of accounts that the last reconcile saw only until
   expect(await outputOf('status')).toContain('people: 3 in all: 1 linked, 2 dead letters, 0 missing');
 });
 
-test('the first reconcile after the mapping was corrected tries the dead letters of the failing mapping again', async () => {
+test('the mapping is corrected → the first reconcile retries the dead letters of the failed mapping', async () => {
   await withAttributes({ level: LEVEL });
   expect(await outputOf('dead-letters', 'list')).toBe('No dead letters.');
   expect((await status()).reconcile.last).toMatchObject({ outcome: 'converged' });

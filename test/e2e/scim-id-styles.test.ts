@@ -19,7 +19,7 @@ async function startBridge(scimIdStyle: string): Promise<Bridge> {
 }
 
 test.each(['uuid', 'numeric'])(
-  'USER-14 with SCIM ids of the style %s users, values and groups are written to the platform, and leavers are deactivated',
+  'USER-14 with %s SCIM ids at the platform users, values and groups are written, and leavers are deactivated',
   async (style) => {
     const bridge = await startBridge(style);
     try {

@@ -37,13 +37,13 @@ async function poll(body: object): Promise<string[]> {
   return Object.keys(((await answer.json()) as { sets: object }).sets);
 }
 
-test('while no event was refused or dropped, doctor has no line about security events', async () => {
+test('no security event was refused or dropped → doctor has no line about security events', async () => {
   await place.idp.createUser('ann@acme.example');
   await place.idle();
   expect(await told('doctor')).not.toContain('events default');
 });
 
-test('the receiver refused an event → doctor warns and names the commands, and keeps its exit code', async () => {
+test('a receiver refuses a security event → doctor warns and names the commands, and keeps its exit code', async () => {
   const [before] = await outcome('doctor');
   const [jti = ''] = await poll({});
   await poll({ setErrs: { [jti]: { err: 'jwtAud', description: 'not for us' } } });
@@ -56,7 +56,7 @@ test('the receiver refused an event → doctor warns and names the commands, and
   expect(await told('doctor')).not.toContain('events default');
 });
 
-test('more changes than mostPending → status and doctor say how many events were dropped, when, and that the receiver has to read everything anew', async () => {
+test('more security events arise than mostPending → status and doctor say how many were dropped, when, and that the receiver has to read everything anew', async () => {
   await Promise.all(
     Array.from({ length: MOST_PENDING + 3 }, (_each, index) =>
       place.idp.createUser(`p${index}@acme.example`),
@@ -73,7 +73,7 @@ test('more changes than mostPending → status and doctor say how many events we
   expect(json[0].events).toMatchObject({ dropped: 3, droppedAt: expect.any(Number) });
 }, 60_000);
 
-test('the last events were dropped more than a week ago → doctor no longer warns, and status still tells it', async () => {
+test('the last security events were dropped more than a week ago → doctor no longer warns, and status still reports it', async () => {
   const counts = await place.key(':eventCounts');
   await place.redis.hset(counts, 'droppedAt', Date.now() - 8 * 86_400_000);
   expect(await told('doctor')).not.toContain('events default');

@@ -34,7 +34,7 @@ async function withTarget(settings: object): Promise<void> {
   await place.idle();
 }
 
-test('a deactivation that was held because of a scope is no longer held when the scope is removed', async () => {
+test('a new scope is removed again → a deactivation that was held because of it is no longer held', async () => {
   await open(0);
   await withUsers({ scope: SCOPE });
   expect(await outputOf('exceptions')).toContain(`${ANN} `);
@@ -44,7 +44,7 @@ test('a deactivation that was held because of a scope is no longer held when the
   expect(await outputOf('explain', ANN)).toContain(`${ANN} is at main as desired`);
 });
 
-test('a deactivation that was rejected because of a scope is no exception when the scope is removed', async () => {
+test('a new scope is removed again → a deactivation that was rejected because of it is no exception', async () => {
   await open(0);
   await withUsers({ scope: SCOPE });
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -55,7 +55,7 @@ test('a deactivation that was rejected because of a scope is no exception when t
   expect(await outputOf('exceptions')).toBe('No exceptions.');
 });
 
-test('an account that a new scope closed is active again when the scope is removed', async () => {
+test('a new scope is removed again → an account that it had closed is active', async () => {
   await open(5);
   await withUsers({ scope: SCOPE });
   expect((await place.platform.user(ANN))?.active).toBe(false);
@@ -63,7 +63,7 @@ test('an account that a new scope closed is active again when the scope is remov
   expect((await place.platform.user(ANN))?.active).toBe(true);
 });
 
-test('the account of a protected leaver is deactivated when the protection is removed', async () => {
+test('the protection of a leaver is removed → the account is deactivated', async () => {
   await open(5);
   await withUsers({ protected: [ANN] });
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
@@ -73,7 +73,7 @@ test('the account of a protected leaver is deactivated when the protection is re
   expect((await place.platform.user(ANN))?.active).toBe(false);
 });
 
-test("while reconciles only report, explain says that a held deactivation is no longer wanted, and an operator's sync ends it", async () => {
+test("a held deactivation is no longer wanted under onDrift: report → explain says so, and an operator's sync ends the hold", async () => {
   await open(0, {}, { reconcile: { schedule: null, onDrift: 'report' } });
   await withUsers({ scope: SCOPE });
   await place.commands.run('reconcile');
@@ -88,7 +88,7 @@ test("while reconciles only report, explain says that a held deactivation is no 
   expect(await outputOf('explain', ANN, '--all')).not.toContain(words);
 });
 
-test('with the policy upsert-only explain of a deleted person says that the policy leaves the account as it is', async () => {
+test('under the policy upsert-only explain of a deleted person says that the policy leaves the account as it is', async () => {
   await open(5, { policy: 'upsert-only' });
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
@@ -99,7 +99,7 @@ test('with the policy upsert-only explain of a deleted person says that the poli
 });
 
 test.each(['a dead letter', 'a held change'])(
-  'a rejection because of a scope ends when the scope is removed, although the reconcile after this change ends with %s',
+  'a new scope is removed again and the following reconcile ends with %s → a rejection because of the scope still ends',
   async (what) => {
     await open(0);
     await withUsers({ scope: SCOPE });
@@ -121,7 +121,7 @@ test.each(['a dead letter', 'a held change'])(
   30_000,
 );
 
-test('access that the policy upsert-only left to people is taken away when the policy is sync again', async () => {
+test('the policy upsert-only left access to people and becomes sync again → their access is removed', async () => {
   await open(5, { policy: 'upsert-only' });
   await leave();
   expect(await atPlatform()).toEqual([true, true, 2, 1, 1]);
@@ -138,7 +138,7 @@ test('access that the policy upsert-only left to people is taken away when the p
   expect(await outputOf('plan')).toContain('no changes. The platform is as desired.');
 }, 30_000);
 
-test('when the policy becomes sync again, the guard judges the removals that upsert-only left out', async () => {
+test('the policy upsert-only kept members and becomes sync again → the guard judges their removals', async () => {
   await open(0, { policy: 'upsert-only' });
   await leave();
   await withTarget({

@@ -47,7 +47,7 @@ const deadLetters = (): Promise<{ message: string }[]> =>
   });
 
 test.each(['rejected', 'held'])(
-  "a person's deactivation is %s and the platform refused the new name of a group of the person → sync and explain of the person name both reasons and the commands for them",
+  'a deactivation is %s and the platform refused the new name of a group of the person → sync and explain of the person name both reasons and their commands',
   async (state) => {
     await open();
     await replace(`/Users/${ann}`, 'active', false);
@@ -81,7 +81,7 @@ test('an attribute of a person cannot be mapped and the platform refuses the new
   expect(message).toMatch(/^(?!level).+; level is string and cannot become a number$/);
 }, 60_000);
 
-test('the removal of a member was rejected and the platform ignores an addition → explain of the group names both causes', async () => {
+test('a group has a rejected removal and an addition that the platform ignores → explain of the group names both causes', async () => {
   await open();
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idle();
@@ -98,7 +98,7 @@ test('the removal of a member was rejected and the platform ignores an addition 
   });
 }, 60_000);
 
-test('the removal of a member is held, and another member leaves with a held deactivation → the condition of the group names both changes', async () => {
+test('a group has a held removal and a member with a held deactivation → the condition of the group names both', async () => {
   await open();
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idp.send('DELETE', `/Users/${bob}`);

@@ -107,7 +107,7 @@ afterAll(async () => {
 
 const callsOf = (): number[] => fronts.map(({ calls }) => calls);
 
-test('the breaker that one process opens stops calls of the other, and both resume after the outage', async () => {
+test('one process opens the breaker → another process stops its calls too, and both resume after the outage', async () => {
   const [failing, other] = fronts as [Front, Front];
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const idp = createIdp(processes[0]?.baseUrl ?? '', TOKEN);

@@ -43,7 +43,7 @@ const idsOf = async (externalId: string): Promise<string[]> => {
   return body.Resources.map(({ id }: { id: string }) => id).sort();
 };
 
-test('two users with one externalId each get an account, also when the answers to their creates are lost', async () => {
+test('two users share an externalId → each gets an account, also when the answers to their creates are lost', async () => {
   const { idp, platform } = bridge;
   const lost = { method: 'POST', path: '/scim/v2/Users$', times: 2, timeoutAfterCommit: { share: 1 } };
   await platform.control('PATCH', '/faults', { rules: [lost] });
@@ -58,7 +58,7 @@ test('two users with one externalId each get an account, also when the answers t
   expect(await idsOf('jo')).toEqual(ids.sort());
 }, 40_000);
 
-test('an account that another user was linked to during the lookup is not adopted', async () => {
+test('an account gets linked to another user during a lookup by externalId → the account is not adopted', async () => {
   const { idp, platform } = bridge;
   const rules = [
     { method: 'GET', path: '/scim/v2/Users$', times: 1, latencyMs: 1200 },
@@ -78,7 +78,7 @@ test('an account that another user was linked to during the lookup is not adopte
   expect(renamed).toEqual([]);
 }, 40_000);
 
-test('two users share an externalId after a change of one user, and after the deletion of one the externalId identifies the other', async () => {
+test('two users keep a shared externalId when either is changed, and after the deletion of one the externalId identifies the other', async () => {
   const { idp } = bridge;
   const ids = await idsOf('jo');
   for (const id of ids)
@@ -91,7 +91,7 @@ test('two users share an externalId after a change of one user, and after the de
   expect(await idsOf('jo')).toEqual([second]);
 });
 
-test('POST with the externalId of a deactivated user: another userName creates a user with an own account, the same userName returns the former user', async () => {
+test('POST with the externalId of a deactivated user creates a new user for another userName, and returns the former user for its own userName', async () => {
   const { idp, platform } = bridge;
   const former = await idp.createUser('sam@old.example', person('sam', 'NO'));
   await eventually('there', async () => (await countryOf('sam@old.example')) === 'NO');
@@ -106,7 +106,7 @@ test('POST with the externalId of a deactivated user: another userName creates a
   expect(await idp.createUser('sam@old.example', person('sam', 'SE'))).toBe(former);
 });
 
-test('a member value that is the externalId of two users stays as pushed, and does not make the second of them a member', async () => {
+test('a member value is the externalId of two users → the value is returned as pushed, and the second user does not become a member', async () => {
   const { idp } = bridge;
   const ids = await Promise.all(
     ['a', 'b'].map((each) => idp.createUser(`kim@${each}.example`, person('kim', 'NO'))),
@@ -118,7 +118,7 @@ test('a member value that is the externalId of two users stays as pushed, and do
   expect((await idp.send('GET', `/Users/${other}`)).body.groups ?? []).toEqual([]);
 });
 
-test('users who share an externalId can be changed and deactivated after the profile makes it unique', async () => {
+test('the profile makes externalId unique → users who already share one can still be changed and deactivated', async () => {
   const { idp, platform, config } = bridge;
   const ids = await Promise.all(
     ['a', 'b'].map((each) => idp.createUser(`pat@${each}.example`, person('pat', 'NO'))),
@@ -146,7 +146,7 @@ test('users who share an externalId can be changed and deactivated after the pro
   expect(await idsOf('pat')).toEqual(ids.sort());
 });
 
-test('reconcile finds no difference between users who share an externalId', async () => {
+test('two users share an externalId → reconcile finds no difference', async () => {
   const reconciling = await openReconciling(bridge);
   await reconciling.untilSynced();
   const { report } = await reconciling.run();
@@ -154,7 +154,7 @@ test('reconcile finds no difference between users who share an externalId', asyn
   await reconciling.stop();
 });
 
-test('under okta a second user with the same externalId is 409 uniqueness', async () => {
+test('under the profile okta a second user with the same externalId is answered 409 uniqueness', async () => {
   const strict = await buildBridge({ role: 'api', configure: useProfile('okta') });
   await strict.idp.createUser('one@acme.example', { externalId: 'one' });
   const { status, body } = await strict.idp.send('POST', '/Users', {
@@ -166,7 +166,7 @@ test('under okta a second user with the same externalId is 409 uniqueness', asyn
   await strict.stop();
 });
 
-describe.each(['auto', 'rfc', 'entra', 'lenient'] as const)('under %s', (profile) => {
+describe.each(['auto', 'rfc', 'entra', 'lenient'] as const)('under the profile %s', (profile) => {
   let other: Bridge;
   beforeAll(async () => {
     other = await buildBridge({ configure: useProfile(profile) });
@@ -181,7 +181,7 @@ describe.each(['auto', 'rfc', 'entra', 'lenient'] as const)('under %s', (profile
   const isClosed = (userName: string) => async (): Promise<boolean> =>
     (await account(userName))?.active === false;
 
-  test('a new user with the externalId of a deactivated user gets a new id, a new account and no groups of the other', async () => {
+  test("a new user with the externalId of a deactivated user gets a new id, a new account and none of that user's groups", async () => {
     const { idp } = other;
     const leaver = await idp.createUser('john.smith@acme.example', { externalId: 'jsmith' });
     await idp.createGroup('Finance', [leaver]);

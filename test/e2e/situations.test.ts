@@ -71,7 +71,7 @@ async function tell(situation: Situation): Promise<void> {
 const TOPICS = [...new Set(SITUATIONS.map(({ topic }) => topic))];
 // The situations of a topic wait at the same time: for a breaker, a time limit, a heartbeat.
 test.each(TOPICS)(
-  'the commands describe each situation as docs/situations.md: %s',
+  'in each situation of docs/situations.md the commands print what the page says: %s',
   async (topic) => {
     const situations = SITUATIONS.filter((each) => each.topic === topic);
     await Promise.all(situations.map(tell));
@@ -81,7 +81,7 @@ test.each(TOPICS)(
   180_000,
 );
 
-test('each alert of alerts.yaml is in the list of alerts that these situations check, or in the list of alerts that one scrape cannot show', () => {
+test('every alert of alerts.yaml is in one of two lists: checked by these situations, or not visible in one scrape', () => {
   const rules = readFileSync(join(import.meta.dirname, '../../helm/scim-bridge/files/alerts.yaml'), 'utf8');
   const names = [...rules.matchAll(/- alert: ScimBridge(\w+)/g)].map(([, name]) => name);
   expect([...TOLD, ...UNTOLD].sort()).toEqual(names.sort());

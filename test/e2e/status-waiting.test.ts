@@ -18,7 +18,7 @@ const status = async () => (await place.commands.run('status')).text;
 const activate = (value: boolean) =>
   place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value });
 
-test('status does not call a change a deactivation after the source took the deactivation back', async () => {
+test('the source takes a deactivation back → status reports a waiting change and no deactivation', async () => {
   await place.commands.run('hold');
   await activate(false);
   await activate(true);
@@ -39,7 +39,7 @@ test('status counts a change that a worker is writing among the waiting changes'
   expect(text).toContain('waiting: 1 in the queue or with a worker');
 }, 30_000);
 
-test('a reconcile runs on hold while the guard holds a change → status counts the change as held by the guard, and no change as not applied yet', async () => {
+test('a reconcile runs at a target on hold with a held change → status counts this change as held by the guard, and none as not applied yet', async () => {
   await place.change(({ targets: { main } }) => {
     main.guard = { deactivate: { count: 0, percent: 100 } };
   });
@@ -56,7 +56,7 @@ test('a reconcile runs on hold while the guard holds a change → status counts 
   expect(await status()).toContain('0 not applied yet, 0 dead letters, 1 held by the guard');
 }, 30_000);
 
-test('a held change is not desired under new mapping rules, and a reconcile runs on hold → after the release the guard holds nothing', async () => {
+test('new mapping rules no longer want a held change, and a reconcile runs at the target on hold → after the release the guard holds nothing', async () => {
   const useRule = (onEmpty: 'clear' | 'keep') =>
     place.change(({ targets: { main } }) => {
       main.guard = { clearAttributes: { count: 0, percent: 0 } };

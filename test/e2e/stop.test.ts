@@ -43,7 +43,7 @@ test('SIGTERM during a sync exits 0, and the next process finishes the sync', as
   await sandbox.stop();
 }, 90_000);
 
-test('SIGTERM during a pause that the platform asked for ends the process at once, and the next process writes the waiting changes', async () => {
+test('SIGTERM during a pause after 429 ends the process at once, and the next process writes the waiting changes', async () => {
   const sandbox = await startSandbox();
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const settings = settingsFor(sandbox);

@@ -61,7 +61,7 @@ const keysOf = (release: string): string => join(FOLDER, `${release}.ndjson`);
 const backupOf = (release: string): string => join(FOLDER, `${release}.backup.ndjson`);
 
 if (written) {
-  test('the stored data of this version is written to its fixture', async () => {
+  test('the stored data of this version is written to the fixture of its version', async () => {
     const bridge = await buildBridge();
     const commands = commandsOf(bridge);
     await tellStory(bridge, commands);
@@ -96,7 +96,7 @@ describe.each(releases)('stored data of %s', (release) => {
     await bridge.stop();
   });
 
-  test('every user and group in the Redis data that a release stored is returned over SCIM as it was pushed', async () => {
+  test('SCIM returns each user and group in the data of a former release as it was pushed', async () => {
     const { body } = await bridge.idp.send('GET', '/Users?sortBy=userName');
     expect(body.Resources.map(({ userName, active }: any) => [userName, active])).toEqual([
       ['ann@acme.example', true],
@@ -112,7 +112,7 @@ describe.each(releases)('stored data of %s', (release) => {
     expect(groups.body.Resources[0].members).toHaveLength(4);
   });
 
-  test('derived data agrees with the records, and the hash chains of both logs hold', async () => {
+  test('derived data in the data of a former release agrees with the records, and the hash chains of its logs hold', async () => {
     const findings = (await commands.run('doctor', '--deep', '--json')).json as DoctorFinding[];
     const data = findings.filter(({ area }) => area.startsWith('data ') || area.startsWith('log '));
     expect(data).toContainEqual(expect.objectContaining({ message: 'agrees with the records' }));
@@ -122,7 +122,7 @@ describe.each(releases)('stored data of %s', (release) => {
     expect((await commands.run('token', 'list', '--json')).text).toContain('okta');
   }, 60_000);
 
-  test('a hold and a pending change are restored, and a backup contains all resources', async () => {
+  test('the data of a former release keeps a hold and a pending change, and a backup of it contains all resources', async () => {
     const [row] = (await commands.run('status', '--json')).json;
     // The platform of the test has another address and none of the accounts, so the reconcile holds the target as well.
     expect(row).toMatchObject({ dirty: 1, hold: { by: 'reconcile' } });
@@ -134,7 +134,7 @@ describe.each(releases)('stored data of %s', (release) => {
     expect(backup.json).toMatchObject({ counts: { users: 4, groups: 2, members: 3 }, leftOut: [] });
   });
 
-  test('a PATCH changes a user in the Redis data that a release stored', async () => {
+  test('a PATCH changes a user in the data of a former release', async () => {
     const { body } = await bridge.idp.send('GET', '/Users?filter=userName eq "ann@acme.example"');
     const [{ id, meta }] = body.Resources;
     const change = { op: 'replace', path: 'title', value: 'Lead' };
@@ -169,12 +169,12 @@ test.each(releases)(
   60_000,
 );
 
-describe('data of another version', () => {
+describe('stored data of another version', () => {
   const prefix = `test-${randomUUID()}`;
   const key = `${prefix}:{bridge.fleet}:dataVersion`;
   const settings = settingsFor(prefix, 'http://127.0.0.1:9', 'not-a-real-key-0123456789');
 
-  test('the service stores the version of an empty Redis, and ends with 65 when a newer process migrates the data', async () => {
+  test('the service stores its version in an empty Redis, and ends with 65 once a newer process migrates the data', async () => {
     const bridge = await startBridgeProcess(settings);
     try {
       expect(await redis.get(key)).toBe(String(DATA_VERSION));
@@ -192,24 +192,27 @@ describe('data of another version', () => {
   test.each([
     ['a newer version', String(DATA_VERSION + 1), 'start the newer scim-bridge that wrote it'],
     ['text', 'one', 'is no number'],
-  ])('commands and the service refuse %s and exit 65', async (_name, stored, words) => {
-    await redis.set(key, stored);
-    const commands = createCommands(settings);
-    try {
-      for (const command of [
-        ['status'],
-        ['doctor'],
-        ['plan'],
-        ['token', 'list'],
-        ['backup', join(commands.folder, 'b')],
-        ['serve'],
-      ]) {
-        const { code, text } = await commands.run(...command);
-        expect([command, code, text]).toEqual([command, 65, expect.stringContaining(words)]);
+  ])(
+    'commands and the service refuse data whose version is %s, and exit 65',
+    async (_name, stored, words) => {
+      await redis.set(key, stored);
+      const commands = createCommands(settings);
+      try {
+        for (const command of [
+          ['status'],
+          ['doctor'],
+          ['plan'],
+          ['token', 'list'],
+          ['backup', join(commands.folder, 'b')],
+          ['serve'],
+        ]) {
+          const { code, text } = await commands.run(...command);
+          expect([command, code, text]).toEqual([command, 65, expect.stringContaining(words)]);
+        }
+        expect(await redis.get(key)).toBe(stored);
+      } finally {
+        commands.remove();
       }
-      expect(await redis.get(key)).toBe(stored);
-    } finally {
-      commands.remove();
-    }
-  });
+    },
+  );
 });

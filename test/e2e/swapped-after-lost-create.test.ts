@@ -44,7 +44,7 @@ async function swapAfterLostCreate(
   await place.start('worker');
 }
 
-test('a group whose create got no answer swaps names with another group: each has its members under its new name', async () => {
+test('a group whose create got no answer swaps names with another group → each has its own members under its new name', async () => {
   const { idp, platform } = place;
   const ann = await idp.createUser('ann@acme.example');
   const bob = await idp.createUser('bob@acme.example');
@@ -68,7 +68,7 @@ test('a group whose create got no answer swaps names with another group: each ha
   expect(await lettersOf()).toEqual([]);
 }, 120_000);
 
-test('a person whose create got no answer swaps the userName with another person: each has one account with the new name', async () => {
+test('a person whose create got no answer swaps userNames with another person → each has one account with the new name', async () => {
   const { idp, platform } = place;
   const named = (displayName: string) => ({ externalId: undefined, displayName });
   const other = await idp.createUser('n2@acme.example', named('Other'));

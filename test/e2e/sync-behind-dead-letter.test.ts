@@ -26,7 +26,7 @@ const sync = async (): Promise<[code: number, text: string]> => {
   return [code, text.replaceAll(/\s+/g, ' ')];
 };
 
-test("sync of a person exits 2 and names the person's group that is a dead letter", async () => {
+test('a person is in a group that is a dead letter → sync of the person exits 2 and names the group', async () => {
   expect(await sync()).toEqual([
     2,
     expect.stringContaining(
@@ -36,7 +36,7 @@ test("sync of a person exits 2 and names the person's group that is a dead lette
   expect((await place.platform.group('guests'))?.members).toEqual([]);
 });
 
-test('explain and verify-access of a person name the group that is a dead letter, why, and the commands that work', async () => {
+test('a person is in a group that is a dead letter → explain and verify-access name the group, the reason, and the commands that help', async () => {
   const { json } = await place.commands.run('explain', ANN, '--json');
   expect(json[0]).toMatchObject({
     verdict: 'needsPerson',
@@ -49,7 +49,7 @@ test('explain and verify-access of a person name the group that is a dead letter
   expect(text).toMatch(new RegExp(`the group guests needs a person .* explain Group:${group} tells`));
 });
 
-test('explain of a person whose group the platform does not rename advises no sync of the person', async () => {
+test('the platform does not rename a group → explain of a member advises no sync of this person', async () => {
   const staff = await place.idp.createGroup('staff', [ann]);
   await place.idle();
   const refused = {
@@ -74,7 +74,7 @@ test('explain of a person whose group the platform does not rename advises no sy
   expect((await place.platform.group('team'))?.members).toEqual([ANN]);
 }, 30_000);
 
-test('sync of a person exits 0 after the group that was a dead letter is adopted', async () => {
+test('a group that was a dead letter is adopted → sync of a member exits 0', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';
   });
@@ -85,7 +85,7 @@ test('sync of a person exits 0 after the group that was a dead letter is adopted
   expect(await sync()).toEqual([0, expect.stringContaining('equal already')]);
 }, 30_000);
 
-test("sync of a person exits 2 and names the person's group that the platform does not write in time", async () => {
+test('the platform does not write a group in time → sync of a member exits 2 and names the group', async () => {
   const isDown = {
     method: 'POST',
     path: 'scim/v2/Groups',

@@ -30,7 +30,7 @@ test.each([
   ['pat@acme.example', 'nothing to do: listed in users.protected'],
   ['gus@acme.example', 'nothing to do: outside users.scope of the target main'],
   ['tmp-one', 'nothing to do: groups.include or groups.exclude leave this group out'],
-])('sync of %s tells why there is nothing to do, with and without --dry-run', async (name, words) => {
+])('sync of %s says that there is nothing to do and why, with and without --dry-run', async (name, words) => {
   for (const flags of [[], ['--dry-run']]) {
     const [code, text] = await sync(name, ...flags);
     expect([code, text]).toEqual([0, expect.stringContaining(words)]);
@@ -38,7 +38,7 @@ test.each([
   }
 });
 
-test('sync --dry-run on hold exits 2, shows the waiting change and says that the target is on hold', async () => {
+test('sync --dry-run of a target on hold exits 2, shows the waiting change and reports the hold', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
   const [code, text] = await sync('ann@acme.example', '--dry-run');
@@ -51,7 +51,7 @@ test('sync --dry-run on hold exits 2, shows the waiting change and says that the
   expect(text).toContain('on hold by olga: nothing is written until scim-bridge release --target main');
 });
 
-test('a dry run exits 0 when the only difference is held by the guard, and sync names the approval', async () => {
+test('the only difference of a person is held by the guard → sync --dry-run exits 0, and sync names the approval', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   // A leaver is not desired and counts until the account is closed.
@@ -69,7 +69,7 @@ test('a dry run exits 0 when the only difference is held by the guard, and sync 
   expect((await place.platform.user('ann@acme.example'))?.active).toBe(true);
 });
 
-test('a dry run does not list memberships of an account or group that may not be adopted', async () => {
+test('an account or group may not be adopted → sync --dry-run lists none of its memberships', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   for (const [path, body] of [
     ['Users', { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: 'ida@acme.example' }],
@@ -101,7 +101,7 @@ test('a dry run does not list memberships of an account or group that may not be
   expect(plan.match(/Group Board: /g)).toHaveLength(1);
 });
 
-test('with the policy create-only, sync --dry-run of an account changed by others exits 0 and lists the difference as not written, and sync names the policy', async () => {
+test('an account was changed at the platform under the policy create-only → sync --dry-run exits 0 and lists the difference as not written, and sync names the policy', async () => {
   await place.idp.createUser('bob@acme.example');
   await place.idle();
   await place.change(({ targets }) => (targets.main.policy = 'create-only'));

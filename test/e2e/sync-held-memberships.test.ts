@@ -47,7 +47,7 @@ test.each([
   expect((await place.platform.user(person))?.groups).toContain(group);
 });
 
-test('sync --dry-run of an inactive person in a group whose deletion is held lists the removal as held and not written, and explain asks for a decision', async () => {
+test('an inactive person is in a group with a held deletion → sync --dry-run lists the removal as held and not written, and explain asks for a decision', async () => {
   const [code, text] = await outcome('sync', IDA, '--dry-run');
   expect(text).toContain(`differs and is not written: removeMember ${IDA} in south (held by the guard`);
   expect([code, text]).toEqual([0, expect.not.stringContaining('would write:')]);
@@ -56,7 +56,7 @@ test('sync --dry-run of an inactive person in a group whose deletion is held lis
   expect(explained).not.toContain('brings it');
 });
 
-test('after the approval of held removals the persons are out of their groups at the platform, and sync exits 0', async () => {
+test('held removals are approved → the persons leave their groups at the platform, and sync exits 0', async () => {
   await place.commands.run('approvals', 'approve', approval, '--yes');
   await place.idle();
   for (const person of [ANN, IDA]) {
@@ -77,7 +77,7 @@ async function order(...words: string[]): Promise<void> {
   await place.idle();
 }
 
-test('after an operator rejected the removals of a person, sync names the groups and the commands that take the rejection back, and the commands work', async () => {
+test('the removals of a person are rejected → sync names the groups and the commands that withdraw the rejection, and these commands succeed', async () => {
   const { idp } = place;
   const [east, west] = [await idp.createGroup('east', [annId]), await idp.createGroup('west', [annId])];
   await idp.patch(`/Groups/${north}`, { op: 'add', path: 'members', value: [{ value: annId }] });
@@ -110,7 +110,7 @@ test('after an operator rejected the removals of a person, sync names the groups
   expect(await outcome('sync', ANN)).toEqual([0, expect.stringContaining('equal already')]);
 }, 60_000);
 
-test('sync does not say that a person stays in a group that the person left by hand after the rejection', async () => {
+test('a person leaves a group by hand after the removal was rejected → sync does not say that the person stays there', async () => {
   const { idp } = place;
   const harbour = await idp.createGroup('harbour', [annId]);
   await place.idle();

@@ -24,7 +24,7 @@ const setTitle = (value: string) => place.idp.patch(`/Users/${ann}`, { op: 'repl
 const join = () =>
   place.idp.patch(`/Groups/${crew}`, { op: 'add', path: 'members', value: [{ value: ann }] });
 
-test('sync of a group whose new member has a pending change names the command that adds the member, and explain names no other command', async () => {
+test('a new member of a group has a pending change → sync of the group names the sync of the member, and explain does not advise sync of the group', async () => {
   // No worker takes part, so each write is one of the command.
   await place.stopApps();
   await place.start('api');
@@ -48,7 +48,7 @@ test('sync of a group whose new member has a pending change names the command th
   expect(await outcome('sync', 'crew')).toEqual([0, expect.stringContaining('nothing to do, equal already')]);
 }, 60_000);
 
-test('sync of a group exits 2 and names a new member whose value the platform cannot have', async () => {
+test('a new member of a group has a value that the platform cannot store → sync of the group exits 2 and names the member', async () => {
   await setTitle('high');
   await place.idle();
   await join();
@@ -62,7 +62,7 @@ test('sync of a group exits 2 and names a new member whose value the platform ca
   expect(await members()).toEqual([BOB]);
 }, 60_000);
 
-test('sync of a group whose new member still has to leave another group names the sync of the member, which writes both changes', async () => {
+test('a new member of a group still has to leave another group → sync of the group names the sync of the member, which writes both changes', async () => {
   const former = await place.idp.createGroup('former', [ann]);
   await place.idle();
   await place.stopApps();

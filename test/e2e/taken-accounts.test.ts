@@ -40,7 +40,7 @@ const messageOf = (place: Place, ref: string): Promise<string> =>
     async () => (await deadLetters(place)).find((each) => each.ref === ref)?.message,
   );
 
-test('an account is taken over after the other connection deletes the person, its link is forgotten and the dead letter retried', async ({
+test('one connection deletes a person and its link is forgotten → a retry of the dead letter gives the account to the other connection', async ({
   place,
   second,
 }) => {
@@ -62,7 +62,7 @@ test('an account is taken over after the other connection deletes the person, it
   expect(await deadLetters(place)).toEqual([]);
 }, 60_000);
 
-test('the second connection gets its group after the other connection deletes its group and the dead letter is retried', async ({
+test('one connection deletes a group → a retry of the dead letter gives the other connection its group', async ({
   place,
   second,
 }) => {
@@ -84,7 +84,7 @@ test('the second connection gets its group after the other connection deletes it
 }, 60_000);
 
 testWithUpsertOnly(
-  'a deleted group that the policy leaves at the platform is taken over by the second connection after its link is forgotten',
+  'the policy leaves a deleted group at the platform, and links forget drops its link → the second connection takes the group over',
   async ({ place, second }) => {
     const first = await place.idp.createGroup('Legal');
     await eventually('there', () => place.platform.group('Legal'));
@@ -102,7 +102,7 @@ testWithUpsertOnly(
 );
 
 testWithoutAdoption(
-  'a new group takes over a group of the same name that was created and deleted shortly before, without adoption',
+  'a group was created and deleted shortly before → a new group of this name takes it over, although adoption is off',
   async ({ place }) => {
     const first = await place.idp.createGroup('Audit');
     await eventually('there', () => place.platform.group('Audit'));
@@ -118,7 +118,7 @@ testWithoutAdoption(
 );
 
 testWithoutAdoption(
-  'a person who is deleted and hired again soon after the account was created gets the account back',
+  'a person is deleted and pushed again soon after the account was created → the new record gets the account, although adoption is off',
   async ({ place }) => {
     const name = 'dan@acme.example';
     const first = await place.idp.createUser(name);

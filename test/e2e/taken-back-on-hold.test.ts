@@ -37,7 +37,7 @@ const release = async (): Promise<void> => {
   await place.idle();
 };
 
-test('deactivations that the source takes back on hold are no longer listed, and an approval does not count them', async () => {
+test('the source takes deactivations back while the target is on hold → these deactivations are no longer listed, and an approval does not count them', async () => {
   await open(1);
   for (const number of [0, 1, 2]) await setActive(number, false);
   await place.idle();
@@ -67,7 +67,7 @@ test('deactivations that the source takes back on hold are no longer listed, and
   await expect(run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);
 
-test('a deactivation that the source takes back and makes again on hold needs two approvals of its own', async () => {
+test('the source takes a deactivation back and makes it again while the target is on hold → the new deactivation needs two approvals of its own', async () => {
   await open(2);
   for (const number of [0, 1]) await setActive(number, false);
   await place.idle();
@@ -88,7 +88,7 @@ test('a deactivation that the source takes back and makes again on hold needs tw
 }, 60_000);
 
 test.each(['approve', 'reject'])(
-  'during a hold of the target, %s decides on a deactivation, and the source activates and deactivates the person again → the deactivation is held anew',
+  'while the target is on hold, %s decides a deactivation and the source reactivates and deactivates the person → the deactivation is held anew',
   async (action) => {
     await open(1);
     await setActive(0, false);
@@ -106,7 +106,7 @@ test.each(['approve', 'reject'])(
   60_000,
 );
 
-test('the removal of a member that the source takes back and makes again on hold needs two approvals of its own', async () => {
+test('the source takes a removal back and makes it again while the target is on hold → the new removal needs two approvals of its own', async () => {
   await open(2);
   for (const number of [0, 1]) await member(number, 'remove');
   await place.idle();
@@ -122,7 +122,7 @@ test('the removal of a member that the source takes back and makes again on hold
   expect((await run('approvals', 'show', await heldId())).text).toMatch(/p1@/);
 }, 60_000);
 
-test('a removal from a group that waited for a held deactivation is judged separately when the source reactivates the person', async () => {
+test('the source reactivates a person whose removal from a group waited for the deactivation → the removal is judged on its own', async () => {
   await open(1);
   await setActive(0, false);
   await member(0, 'remove');
@@ -139,7 +139,7 @@ test('a removal from a group that waited for a held deactivation is judged separ
   await expect(active()).resolves.toEqual([true, true, true, true]);
 }, 60_000);
 
-test('the source reactivates a person while the deletion of the account is held → the deletion is no longer held', async () => {
+test('the source reactivates a person with a held account deletion → the deletion is no longer held', async () => {
   await open(1, { users: { deprovision: 'delete', scope: 'active eq true' } });
   await setActive(0, false);
   await place.idle();
@@ -157,7 +157,7 @@ test('the source reactivates a person while the deletion of the account is held 
   await expect(active()).resolves.toEqual([true, true, true, true]);
 }, 60_000);
 
-test('after the source takes a held removal of a member back, explain says that the group waits only for the member who leaves', async () => {
+test('the source takes a held removal of a member back → explain says that the group waits only for the member who leaves', async () => {
   await open(1);
   await member(0, 'remove');
   await place.idle();

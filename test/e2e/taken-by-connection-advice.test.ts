@@ -60,7 +60,7 @@ test.each([
   ['cleared the externalId of the account', clearIt],
   ['deleted the account', deleteIt],
 ])(
-  'a person whose account the first connection closed gets the access of the second connection after an operator %s at the platform',
+  'the first connection closed an account, and an operator %s at the platform → a retry gives the account to the person of the second connection',
   async (step, doIt) => {
     const name = step.startsWith('clear') ? 'ann@acme.example' : 'bob@acme.example';
     const first = await place.idp.createUser(name, { externalId: `okta-${name}` });
@@ -84,7 +84,7 @@ test.each([
   90_000,
 );
 
-test('a person of two connections with one externalId and two userNames → after the first connection gave the account up, a retry gives the second one access', async () => {
+test('two connections push a person with one externalId and two userNames → once the first gives the account up, a retry gives the second access', async () => {
   const first = await place.idp.createUser('cid@old.example', { externalId: 'cid' });
   await place.idle();
   const second = await hr.createUser('cid@new.example', { externalId: 'cid' });
@@ -95,7 +95,7 @@ test('a person of two connections with one externalId and two userNames → afte
   expect(await place.platform.user('cid@new.example')).toMatchObject({ active: true, externalId: 'cid' });
 }, 90_000);
 
-test('two people of two connections have one externalId → the dead letter asks to correct it, and after the correction both have an account', async () => {
+test('two connections push two people with one externalId → the dead letter asks to correct it, and then both people have an account', async () => {
   await place.idp.createUser('eve@acme.example', { externalId: 'e07' });
   await place.idle();
   const second = await hr.createUser('sue@acme.example', { externalId: 'e07' });
@@ -113,7 +113,7 @@ test('two people of two connections have one externalId → the dead letter asks
     expect(await place.platform.user(name)).toMatchObject({ active: true, externalId });
 }, 90_000);
 
-test('a person who has an account gets the userName of a deleted person of the other connection', async () => {
+test("a person is renamed to the userName of a deleted person of the other connection → once the closed account is deleted, a retry renames the person's account", async () => {
   const first = await place.idp.createUser('dan@acme.example', { externalId: 'dan-okta' });
   const second = await hr.createUser('daniel@acme.example', { externalId: 'dan-hr' });
   await place.idle();

@@ -30,7 +30,7 @@ async function start(settings: object, role: string): Promise<BridgeProcess> {
 
 const active = (userName: string) => async () => (await platform.user(userName))?.active === true;
 
-test('another worker continues the sync of a killed worker, and syncs resume soon after an outage', async () => {
+test('a worker is killed during a sync → another worker continues it, and syncs resume soon after an outage', async () => {
   const { redis, ...rest } = chaosSettings(process.env.TEST_REDIS_URL ?? '', sandbox.ready);
   const settings = { ...rest, redis: { url: redis.url, prefix: `test-${randomUUID()}` } };
   const api = await start(settings, 'api');

@@ -61,7 +61,7 @@ for (const [status, words] of [
   ],
   [403, 'answers 403; no call has succeeded since TIME\\. Check it with scim-bridge doctor'],
 ] as const)
-  test(`at a new installation plan says that the platform answers ${status} and what to do`, async (place) => {
+  test(`the platform answers ${status} before any first call succeeded → plan says so and what to do`, async (place) => {
     await faults(place, { status5xx: { share: 1, status } });
     const says = new RegExp(`The target main ${words.replace('TIME', TIME)}, then repeat the command\\.`);
     const plan = await place.commands.run('plan');
@@ -71,7 +71,7 @@ for (const [status, words] of [
     expect(await place.commands.run('plan')).toMatchObject({ code: 1, text: expect.stringMatching(says) });
   }, 60_000);
 
-test('nothing is to be written and the platform works again → a probe of a worker closes the open breaker', async (place) => {
+test('the platform works again and nothing is to be written → a probe of a worker closes the open breaker', async (place) => {
   await place.idp.createUser(BOB);
   await eventually('pushed', async () => (await breakerOf(place)).open === false);
   await openBreaker(place);
@@ -79,7 +79,7 @@ test('nothing is to be written and the platform works again → a probe of a wor
 }, 60_000);
 
 for (const [name, ...words] of [['doctor'], ['explain', BOB]] as [string, ...string[]][])
-  test(`nothing is to be written and the platform works again → the successful calls of ${name} close the open breaker`, async (place) => {
+  test(`the platform works again and nothing is to be written → successful calls of ${name} close the open breaker`, async (place) => {
     await place.idp.createUser(BOB);
     await place.idle();
     await place.stopApps();
@@ -90,7 +90,7 @@ for (const [name, ...words] of [['doctor'], ['explain', BOB]] as [string, ...str
   }, 60_000);
 
 testOfTwo(
-  'after a refused key (401) status, explain, plan and sync say since when, ask for a new token and end in time',
+  'the platform refuses the key (401) → status, explain, plan and sync give the time since when, ask for a new token and end in time',
   async (place) => {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
     const since = new Date((await breakerOf(place)).since).toISOString();
@@ -116,7 +116,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'web pages after calls without an answer keep the breaker open: status, explain and doctor name the web pages, and status says since when no call has succeeded',
+  'web pages follow unanswered calls and keep the breaker open → status, explain and doctor name the web pages, and status the time of the last success',
   async (place) => {
     const id = await place.idp.createUser(BOB);
     await place.idle();
@@ -149,7 +149,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'once the platform accepts the key again after a 401, doctor closes the breaker, and plan does not say that the key is refused',
+  'the platform accepts the key again after a 401 → doctor closes the breaker, and plan does not report a refused key',
   async (place) => {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
     await faults(place, {});
@@ -163,7 +163,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'if a process still uses a former key, commands with the new key ask for a restart and not for another key',
+  'a process still uses a former key that is refused → commands with the new key ask for a restart, not for another key',
   async (place) => {
     const { main } = place.settings.targets;
     // The same key as scimToken makes another pair of keys, which the platform accepts too.
@@ -201,7 +201,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'during a pause after 429, status and explain say until when it lasts, and commands end in time',
+  'calls pause after a 429 → status and explain say until when, and all commands end in time',
   async (place) => {
     await pushInto(place, { status429: { share: 1, retryAfter: 60 } }, 429);
     const until = new Date((await breakerOf(place)).pause.until).toISOString();
@@ -227,7 +227,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'plan waits for a pause of 5 s after a 429, and then reads the platform',
+  'calls pause for 5 s after a 429 → plan waits for the end of the pause, and then reads the platform',
   async (place) => {
     await pushInto(place, { status429: { share: 1, retryAfter: 5 } }, 429);
     await faults(place, {});
@@ -239,7 +239,7 @@ testOfTwo(
   60_000,
 );
 
-test('a plan that could read only one of two targets names both targets, and says which target was not read', async (place) => {
+test('one of two targets cannot be read → plan names both targets, and says which one was not read', async (place) => {
   await place.change(({ connections, targets }) => {
     Object.assign(connections, { default: { tokens, targets: ['main', 'away'] } });
     Object.assign(targets, { away: { ...targets.main, url: 'http://127.0.0.1:9' } });
@@ -250,7 +250,7 @@ test('a plan that could read only one of two targets names both targets, and say
   expect(text).toMatch(new RegExp(`The target away does not answer; no call has succeeded since ${TIME}`));
 }, 60_000);
 
-test('explain shows no applied values while the creation of the account fails', async (place) => {
+test('the creation of an account fails → explain shows no applied values', async (place) => {
   await faults(place, {
     rules: [{ method: 'POST', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 } }],
   });

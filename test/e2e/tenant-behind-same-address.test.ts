@@ -62,7 +62,7 @@ const touched = async () =>
     .filter(({ method, path }) => method !== 'GET' || /\/(Users|Groups|users)\/\d+/.test(path))
     .map(({ method, path }) => `${method} ${path}`);
 
-test('explain and verify-access say that the platform was not read because it may be another tenant, and which command ends the hold', async () => {
+test('the address leads to another tenant → explain and verify-access say that the platform was not read, and which command ends the hold', async () => {
   const explained = plain(await told('explain', ANN, '--all'));
   expect(explained).toContain(`The state of ${ANN} is not known: ${TENANT}`);
   expect(explained).toContain(ENDS);
@@ -78,7 +78,7 @@ test('explain and verify-access say that the platform was not read because it ma
 }, 60_000);
 
 test.each(['crew', CAI, ANN])(
-  'sync of %s compares nothing with the other tenant, with --dry-run too, and the held removal stays held',
+  'the address leads to another tenant → sync and sync --dry-run of %s compare nothing there, and the held removal stays held',
   async (name) => {
     const dry = await place.commands.run('sync', name, '--dry-run', '--json');
     expect([dry.code, dry.json]).toMatchObject([1, [{ differences: null, steps: [] }]]);
@@ -96,7 +96,7 @@ test.each([
   ['a closed account of somebody else', DAN],
   ['no account', EVE],
 ])(
-  'the other tenant has %s under the id of a leaver → forget of %s exits 1, names the cause, and forgets nothing',
+  'the address leads to another tenant with %s under the id of a leaver → forget of %s exits 1, names the cause, and forgets nothing',
   async (_, name) => {
     const [code, text] = await outcome('forget', name, '--yes');
     const id = (await place.platform.user(name))?.scimId;
@@ -112,7 +112,7 @@ test.each([
   60_000,
 );
 
-test('apply of a plan that was saved before exits 1 within 15 s, and says that the target may be another tenant', async () => {
+test('the address leads to another tenant → apply of an older plan exits 1 within 15 s, and says that the target may be another tenant', async () => {
   const startedAt = Date.now();
   const [code, text] = await outcome('apply', plan, '--yes');
   expect([code, plain(text)]).toEqual([
@@ -123,7 +123,7 @@ test('apply of a plan that was saved before exits 1 within 15 s, and says that t
   expect(await touched()).toEqual([]);
 }, 60_000);
 
-test('links import refuses each line, and says why', async () => {
+test('the address leads to another tenant → links import refuses each line, and says why', async () => {
   await run(place, 'links', 'forget', ANN);
   const [code, text] = await outcome('links', 'import', links);
   expect([code, plain(text)]).toEqual([1, expect.stringContaining('0 linked, 0 as they were')]);
@@ -132,7 +132,7 @@ test('links import refuses each line, and says why', async () => {
   expect(await touched()).toEqual([]);
 }, 60_000);
 
-test('the address leads to the tenant of the links again → a reconcile ends the hold, and the commands read the accounts', async () => {
+test('the address leads to the linked tenant again → a reconcile ends the hold, and the commands read the accounts', async () => {
   lead(place.sandbox);
   await place.idp.createUser(BOB);
   await outcome('reconcile', '--yes');

@@ -46,7 +46,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 const { outcome, told } = commandsAt(() => world.place);
 const plain = (text: string): string => text.replaceAll(/\S*main\.js /g, 'scim-bridge ');
 
-test('one connection is held because of another tenant → the other connection, with one linked account, writes nothing either, and the commands give the reason', async () => {
+test('one of two connections is held because of another tenant → the second connection writes nothing either, and the commands give the reason', async () => {
   await open(OURS);
   const { place, second, lead, namesThere, changesThere } = world;
   const [code, text] = await outcome('reconcile', '--yes');
@@ -106,7 +106,7 @@ test.each([
   ['the second connection, while the first one has no link,', [], MANY],
   ['each of both connections', OURS, MANY],
 ])(
-  '%s notices the other tenant, and an operator accepts it → each connection compares its links before it writes, and no account there is changed',
+  '%s finds another tenant and an operator accepts it → each connection compares its links before it writes, and no foreign account is changed',
   async (_who, ofDefault, ofSecond) => {
     await open(ofDefault, ofSecond);
     const { place, there, namesThere, changesThere } = world;
@@ -128,7 +128,7 @@ test.each([
   60_000,
 );
 
-test('the first connection accepts the other tenant during a run of the second → the second connection compares its link before it writes, and no account there is changed', async () => {
+test('the first connection accepts another tenant while the second runs → the second compares its link before it writes, and no foreign account is changed', async () => {
   await open(OURS);
   const { front, place, there, namesThere } = world;
   await outcome('reconcile', '--yes');

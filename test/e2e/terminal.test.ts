@@ -75,15 +75,18 @@ test.each([
   ['token', 'list'],
   ['token', 'revoke', `no${EVIL}`],
   ['doctor'],
-])('%s prints no control character and no forged line', async (...args) => {
-  const { text } = await commands.run(...args);
-  expect(text).not.toBe('');
-  // eslint-disable-next-line no-control-regex
-  expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
-  expect(text.split('\n').filter((line) => line.startsWith('forged'))).toEqual([]);
-});
+])(
+  'names contain control sequences → the output of %s has no control character and no forged line',
+  async (...args) => {
+    const { text } = await commands.run(...args);
+    expect(text).not.toBe('');
+    // eslint-disable-next-line no-control-regex
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
+    expect(text.split('\n').filter((line) => line.startsWith('forged'))).toEqual([]);
+  },
+);
 
-test('a plan with colours on a terminal contains no ESC ] sequence of a hostile name', async () => {
+test('a hostile name contains ESC ] → a coloured plan on a terminal prints no such sequence', async () => {
   const stdout = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY');
   Object.defineProperty(process.stdout, 'isTTY', { value: true, configurable: true });
   try {
@@ -96,7 +99,7 @@ test('a plan with colours on a terminal contains no ESC ] sequence of a hostile 
   }
 });
 
-test('in log --csv no cell with a hostile name begins a formula, whether a reader splits the row at comma, semicolon or tab', async () => {
+test('a hostile name would begin a formula → no cell of log --csv does, whether split at comma, semicolon or tab', async () => {
   const rows = (await commands.run('log', '--csv')).text.split('\n');
   const evil = rows.filter((row) => row.includes('HYPERLINK'));
   expect(evil.length).toBeGreaterThan(0);
@@ -112,7 +115,7 @@ test('a saved plan contains no control character', async () => {
   expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
 });
 
-test('exported links can be imported', async () => {
+test('links exported with hostile names can be imported again', async () => {
   const file = join(commands.folder, 'links.ndjson');
   expect((await commands.run('links', 'export', file)).code).toBe(0);
   expect((await commands.run('links', 'export', file)).code).toBe(1);

@@ -43,7 +43,7 @@ const isTaken = (connection: string, ref: string) =>
 /** Returns the sandbox accounts by userName. */
 const account = (userName: string) => bridge.platform.user(userName);
 
-test("a user of another connection with the same userName changes nothing and gets a dead letter that names the account's owner", async () => {
+test('another connection pushes a user with a taken userName → the account stays unchanged, and the dead letter names its owner', async () => {
   const { idp } = bridge;
   const own = await idp.createUser('ada@acme.example', {
     displayName: 'Ada',
@@ -72,7 +72,7 @@ test("a user of another connection with the same userName changes nothing and ge
   });
 });
 
-test('a user is not renamed to a userName of the other connection', async () => {
+test('a user is renamed to a userName of the other connection → the account keeps its name', async () => {
   const { idp } = bridge;
   await idp.createUser('bob@acme.example');
   const theirs = await other.createUser('rob@acme.example');
@@ -85,7 +85,7 @@ test('a user is not renamed to a userName of the other connection', async () => 
   expect(await account('rob@acme.example')).toMatchObject({ active: true });
 });
 
-test("a group with the name of another connection's group becomes a dead letter, and the existing group keeps its members", async () => {
+test('another connection pushes a group with a taken name → the new group becomes a dead letter, and the existing group keeps its members', async () => {
   const { idp, platform } = bridge;
   const member = await idp.createUser('cid@acme.example');
   await idp.createGroup('Finance', [member]);
@@ -99,7 +99,7 @@ test("a group with the name of another connection's group becomes a dead letter,
   expect(await members()).toEqual(['cid@acme.example']);
 });
 
-test('when two connections post the same person at once, one links the account and the other gets a dead letter', async () => {
+test('two connections post the same person at once → one links the account and the other gets a dead letter', async () => {
   const { idp } = bridge;
   const names = Array.from({ length: 10 }, (_, at) => `race${at}@acme.example`);
   const pairs = await Promise.all(
@@ -126,7 +126,7 @@ test('when two connections post the same person at once, one links the account a
   }
 }, 60_000);
 
-test('after one connection deletes a person and the account, the next push of the other connection is written to an account of its own', async () => {
+test('one connection deletes a person and the account is deleted → the next push of the other connection creates an account of its own', async () => {
   const { idp } = bridge;
   const own = await idp.createUser('eve@acme.example');
   await eventually('open', async () => (await account('eve@acme.example'))?.active);
@@ -138,7 +138,7 @@ test('after one connection deletes a person and the account, the next push of th
   await eventually('theirs', async () => (await account('eve@acme.example'))?.attributes.team === 'sales');
 }, 40_000);
 
-test('check-config warns about two connections with one target and accepts the settings', async () => {
+test('check-config warns about two connections with one target, and exits 0', async () => {
   const token = (name: string) => ({ tokens: [{ name, secret: `${name}-0123456789abcdef0123` }] });
   const commands = createCommands({
     connections: { default: token('one'), second: { ...token('two'), targets: ['main'] } },

@@ -34,7 +34,7 @@ test.each([
   [['verify-access', NAME, '--connection', 'hr'], 'No person', 'the connection hr'],
   [['explain', NAME, '--target', 'test'], 'No person and no group', 'the connection lab'],
   [['log', '--resource', NAME, '--connection', 'hr'], 'No person and no group', 'the connection hr'],
-])('%p tells where it searched for an unknown name, and exits 4', async (words, nobody, places) => {
+])('%p of an unknown name says where it searched, and exits 4', async (words, nobody, places) => {
   const { code, text } = await place.commands.run(...words);
   expect(code).toBe(4);
   expect(text).toContain(`${nobody} is known as ${NAME} in ${places}, by userName, externalId, address, `);
@@ -42,7 +42,7 @@ test.each([
   expect(text).toContain('See scim-bridge links list for the names that are known');
 });
 
-test('explain --target of an unknown name names the connections that it did not search', async () => {
+test('explain --target of an unknown name names the connections that were not searched', async () => {
   const { text } = await place.commands.run('explain', NAME, '--target', 'test');
   expect(text).toContain('Not searched: hr. ');
 });
@@ -57,16 +57,13 @@ test.each([
   ['links', 'forget', NAME, '--target', 'prod'],
   ['log', '--target', 'prod'],
   ['verify-access', NAME, '--target', 'prod'],
-])(
-  '%p %p %p refuses a target that the settings do not have, with the names that they have',
-  async (...words) => {
-    const { code, text } = await place.commands.run(...words);
-    expect(code).toBe(1);
-    expect(text).toContain('There is no target prod. The settings have: main, test.');
-  },
-);
+])('%p %p %p refuses an unknown target and lists the targets of the settings', async (...words) => {
+  const { code, text } = await place.commands.run(...words);
+  expect(code).toBe(1);
+  expect(text).toContain('There is no target prod. The settings have: main, test.');
+});
 
-test('the message about an empty name shows the name as ""', async () => {
+test('an order with an empty name is refused with the name shown as ""', async () => {
   const { code, text } = await place.commands.run('explain', '');
   expect(code).toBe(4);
   expect(text).toContain('is known as "" in');

@@ -59,14 +59,14 @@ async function countLost(attribute: string): Promise<number> {
   return people.filter(({ attributes }) => attributes[attribute] === undefined).length;
 }
 
-test('people with list values are loaded for the first time → the next run reads the values of 100 people only', async () => {
+test('after a first load of people with list values the next run reads the values of 100 people only', async () => {
   const { code, text } = await run('plan');
   expect(code).toBe(0);
   expect(text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
   expect((await run('status')).code).toBe(0);
 }, 30_000);
 
-test('somebody changed a list value of a person by hand → explain says that sync or reconcile --full restores the value at once, and each of both commands does', async () => {
+test('somebody changes a list value by hand → explain names sync and reconcile --full as immediate repair, and each repairs it', async () => {
   const { id: account, scimId } = (await place.platform.user(ANN)) ?? {};
   expect(scimId).toBeDefined();
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
@@ -85,7 +85,7 @@ test('somebody changed a list value of a person by hand → explain says that sy
   }
 }, 60_000);
 
-test('the definition of a list was deleted → doctor and plan report the deletion, one reconcile writes the values of all people, and the next run reads 100 people again', async () => {
+test('the definition of a list is deleted → doctor and plan report it, one reconcile writes the values of all people, and the next run reads 100 again', async () => {
   await deleteDefinition('levels');
   const doctor = await run('doctor');
   expect(doctor.text).toContain(ADVICE);
@@ -102,7 +102,7 @@ test('the definition of a list was deleted → doctor and plan report the deleti
   expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
 }, 60_000);
 
-test('a push created the deleted definition of a list again → status, doctor and plan report lost values until a reconcile has written all of them', async () => {
+test('a push recreates the deleted definition of a list → status, doctor and plan report lost values until a reconcile has written all', async () => {
   await deleteDefinition('levels');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: '2' });
   await place.idle();
@@ -123,7 +123,7 @@ test('a push created the deleted definition of a list again → status, doctor a
   expect((await run('doctor')).text).not.toContain('levels');
 }, 60_000);
 
-test('an operator deleted the definition of a list and made it again by hand → a reconcile writes the values of all people', async () => {
+test('an operator deletes and recreates the definition of a list by hand → a reconcile writes the values of all people', async () => {
   await deleteDefinition('levels');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'levels', type: 'number_array' });
   expect((await run('doctor')).text).toContain('the definition of levels was deleted there and made again');
@@ -132,7 +132,7 @@ test('an operator deleted the definition of a list and made it again by hand →
   expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
 }, 60_000);
 
-test('values of a list are lost, and the list leaves the mapping → status reports no loss until the list is in the mapping again, and then a reconcile writes the values of all people', async () => {
+test('a list with lost values leaves the mapping → status reports no loss until the list is mapped again, and then a reconcile writes all values', async () => {
   await deleteDefinition('levels');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: '3' });
   await place.idle();
@@ -153,7 +153,7 @@ test('values of a list are lost, and the list leaves the mapping → status repo
   expect((await run('status')).code).toBe(0);
 }, 90_000);
 
-test('people join while a reconcile writes the lost values of a list → status is clean after this run', async () => {
+test('people join while a reconcile writes the lost values of a list → status reports no loss after this run', async () => {
   await deleteDefinition('levels');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'levels', type: 'number_array' });
   let isRunning = true;

@@ -37,7 +37,7 @@ afterAll(() => place.stop());
 const { outcome } = commandsAt(() => place);
 const LEAVES = `${VIEWER} leaves crew: not a member of the group at the source`;
 
-test('the removal of an account that nobody pushed is held → approvals show and explain name the account', async () => {
+test('the removal of an unmanaged member is held → approvals show and explain name the account', async () => {
   const [code, text] = await outcome('approvals', 'show', approval);
   expect([code, text]).toEqual([0, expect.stringContaining(LEAVES)]);
   expect(text).toContain('bob@acme.example leaves crew: not a member of the group at the source');
@@ -45,7 +45,7 @@ test('the removal of an account that nobody pushed is held → approvals show an
 });
 
 test.each(['viewer@acme.example', 'Viewer@ACME.example', 'the platform id'])(
-  'approvals show --person with %s of an account that nobody pushed → the removal of this account alone',
+  'approvals show --person with %s of an unmanaged member lists the removal of this account alone',
   async (name) => {
     const person = name === 'the platform id' ? viewer : name;
     const [code, text] = await outcome('approvals', 'show', approval, '--person', person);
@@ -54,14 +54,14 @@ test.each(['viewer@acme.example', 'Viewer@ACME.example', 'the platform id'])(
   },
 );
 
-test('approvals show --person with a name that no account has → exit 1', async () => {
+test('approvals show --person with a name that no account has exits 1', async () => {
   expect(await outcome('approvals', 'show', approval, '--person', 'nobody@acme.example')).toEqual([
     1,
     expect.stringContaining('No person is known as nobody@acme.example'),
   ]);
 });
 
-test('the removal of an account that nobody pushed is approved by the name of the account → only this removal is written, and the log names the account', async () => {
+test("the removal of an unmanaged member is approved by the account's name → only this removal is written, and log names the account", async () => {
   const [code, text] = await outcome('approvals', 'approve', approval, '--person', VIEWER, '--yes');
   expect([code, text]).toEqual([0, expect.stringContaining('Approved: 1 of')]);
   await place.idle();

@@ -50,7 +50,7 @@ test('the source removes a member whose addition was never sent → nothing is h
   expect(told[0]).toContain('(2 desired, 1 to add, 0 to remove)');
 });
 
-test('a reconcile sees a missing membership whose addition was never sent, and the source removes the member → only the two other removals are held, and can be approved', async () => {
+test('a reconcile finds a membership whose addition was never sent, and the source removes the member → only the two sent memberships have held removals', async () => {
   const { commands, idp, platform } = place;
   await commands.run('reconcile', '--yes');
   await commands.run('sync', 'Sales');
@@ -64,20 +64,20 @@ test('a reconcile sees a missing membership whose addition was never sent, and t
   expect((await commands.run('plan')).code).toBe(0);
 });
 
-test('the guard holds the deactivation of a deleted person whose addition to a group was never sent → no removal from this group is pending', async () => {
+test('the deactivation of a deleted person is held whose addition to a group was never sent → no removal from this group is pending', async () => {
   await place.idp.send('DELETE', `/Users/${eve}`);
   await place.idle();
   const { text } = await place.commands.run('explain', 'Sales');
   expect(text).toContain('(2 desired, 1 to add, 0 to remove)');
 });
 
-test('the source deletes a group with members whose addition was never sent → the guard holds the deletion and the removal of the written member', async () => {
+test('the source deletes a group, one of whose additions was never sent → the guard holds the deletion and the removal of the written member', async () => {
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.idle();
   expect(await removals()).toBe(3);
 });
 
-test('a held removal was made by hand while other members are still to be added → explain does not call the group as the source wants it', async () => {
+test('a held removal is made by hand while another addition still waits → explain does not call the group as desired', async () => {
   const { commands, idp, platform } = place;
   await idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${bob}"]` });
   await place.idle();
@@ -91,7 +91,7 @@ test('a held removal was made by hand while other members are still to be added 
   expect(text).toMatch(/1 change of these is done at the\s+platform already: the next/);
 });
 
-test('the source adds a person to an adopted group that has the person already, and removes the person again → the guard holds the removal', async () => {
+test('the source adds and removes a person who is already a member of an adopted group → the guard holds the removal', async () => {
   const { idp, platform } = place;
   const user = await platform.user(EVE);
   const member = [{ value: user?.scimId }];
@@ -130,7 +130,7 @@ test('the source removes a member whose addition was sent and never answered →
   expect(await isMember()).toBe(true);
 });
 
-test('the platform refuses an addition, and the source removes the member again → nothing is held, and explain reports no change by hand', async () => {
+test('the platform refuses an addition and the source removes the member again → nothing is held, and explain reports no change by hand', async () => {
   const { commands, idp, platform } = place;
   const joe = await idp.createUser(JOE);
   await place.idle();
@@ -151,7 +151,7 @@ test('the platform refuses an addition, and the source removes the member again 
     expect((await commands.run(...words)).text).not.toMatch(/by hand|somebody else/);
 });
 
-test("an addition failed with 503, and the deactivation of the deleted person is held → plan says that the person is not in the group, explain says as desired, and reconcile ends the group's exception", async () => {
+test("an addition failed and then the deactivation of the deleted person is held → plan says that the person is not in the group, and reconcile ends the group's exception", async () => {
   const { commands, idp, platform } = place;
   const joe = await idp.createUser(JOE);
   const quay = await idp.createGroup('Quay', [bob]);

@@ -36,12 +36,12 @@ afterAll(() => place.stop());
 const { told } = commandsAt(() => place);
 const kindsHeld = async () => (await place.commands.run('approvals', 'list', '--json')).json[0].kinds;
 
-test('plan, explain and verify-access name the values and memberships that wait for a held deactivation', async () => {
+test('a deactivation is held → plan, explain and verify-access name the values and memberships that wait for it', async () => {
   for (const words of [['plan'], ['explain', CAT, '--all'], ['verify-access', CAT]])
     expect(await told(...words)).toContain(WAITING);
 });
 
-test('values that wait for a held deactivation have the cause "not applied" in the plan, and not "mapping changed"', async () => {
+test('values wait for a held deactivation → plan gives them the cause "not applied", not "mapping changed"', async () => {
   const file = join(place.commands.folder, 'plan.json');
   await place.commands.run('plan', '--out', file);
   const { entries } = JSON.parse(readFileSync(file, 'utf8')).plans[0];
@@ -55,13 +55,13 @@ test('values that wait for a held deactivation have the cause "not applied" in t
   ]);
 });
 
-test('a dry run of sync does not announce values that wait for the held deactivation', async () => {
+test('values wait for a held deactivation → sync --dry-run does not announce them', async () => {
   const text = await told('sync', CAT, '--dry-run');
   expect(text).toContain('nothing would be written');
   expect(text).toMatch(/setAttribute level \(.*; waits for the held deactivation of the person/);
 });
 
-test('while a deactivation is held, plan after a change of mapping has nothing to write for the person, and reconcile holds no clearing of values', async () => {
+test('the mapping changes while a deactivation is held → plan has nothing to write for the person, and reconcile holds no clearing', async () => {
   await place.change(({ targets: { main } }) => {
     Object.assign(main, { attributes: { ...attributes, nick: { type: 'string', from: 'nickName' } } });
   });
@@ -81,7 +81,7 @@ test('while a deactivation is held, plan after a change of mapping has nothing t
   });
 }, 60_000);
 
-test('after the approval of a held deactivation the waiting values and memberships are written, and no command reports them as waiting', async () => {
+test('a held deactivation is approved → the waiting values and memberships are written, and no command reports them as waiting', async () => {
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();

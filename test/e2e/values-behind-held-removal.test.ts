@@ -45,7 +45,7 @@ const untilBehindHeld = (name: string): Promise<unknown> =>
     return found.verdict === 'held' && found.mark?.state === 'due' && found.mark.priority === null;
   });
 
-test('plan counts no value of a person as a change while a removal of this person from a group is held', async () => {
+test("the removal of a person from a group is held → plan counts none of this person's values as a change", async () => {
   const { text, code } = await place.commands.run('plan', '--all');
   expect(text).toContain('waits for the held removal of the person from another group');
   expect(text).not.toContain('1 change');
@@ -67,7 +67,7 @@ test('values wait for a held removal → status counts the person as held and no
   expect(sync.code).toBe(2);
 }, 60_000);
 
-test('reconcile ends as held and names the dead letters beside the changes that wait for a held one', async () => {
+test('reconcile exits 2 as held, and names the dead letters beside the changes that wait for a held one', async () => {
   await place.idp.createUser('cat@acme.example', { title: 'no number' });
   await eventually('the other person is a dead letter', async () =>
     (await place.commands.run('dead-letters', 'list')).text.includes('cat@acme.example'),
@@ -95,7 +95,7 @@ test('reconcile ends as held and names the dead letters beside the changes that 
   expect(code).toBe(2);
 }, 60_000);
 
-test("after the approval of a held removal from a group, the person's values that waited for it are written", async () => {
+test("the held removal of a person from a group is approved → the person's waiting values are written", async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', approval.id, '--yes');
   await place.idle();
@@ -109,7 +109,7 @@ test("after the approval of a held removal from a group, the person's values tha
   expect(account?.attributes.regions ?? null).toBeNull();
 });
 
-test('the source takes a held removal back, or an operator rejects the removal → the values that waited for it are written', async () => {
+test('a held removal is taken back by the source or rejected → the values that waited for it are written', async () => {
   const { idp, commands, platform } = place;
   const leave = async (country: string): Promise<void> => {
     await idp.patch(`/Groups/${region}`, { op: 'remove', path: `members[value eq "${bob}"]` });
@@ -128,7 +128,7 @@ test('the source takes a held removal back, or an operator rejects the removal �
   expect((await platform.user(BOB))?.attributes.country).toBe('IT');
 }, 60_000);
 
-test('a dead letter gets a newer push and waits for a held removal → explain, sync and verify-access name the held removal, not the former refusal', async () => {
+test('a dead letter gets a newer push that waits for a held removal → explain, sync and verify-access name the held removal, not the refusal', async () => {
   const { idp, commands } = place;
   const dan = await idp.createUser('dan@acme.example', { title: '3' });
   const field = await idp.createGroup('field', [dan, bob]);

@@ -70,7 +70,7 @@ const untilBehindGroup = (): Promise<unknown> =>
     return mark?.state === 'due' && mark.priority === null;
   });
 
-test('the platform refuses the removal of a person → explain of the person, and of the group that the person joins, names the group that the person leaves', async () => {
+test('the platform refuses the removal of a person from a group → explain of the person, and of the group that the person joins, names the former group', async () => {
   const [person] = (await place.commands.run('explain', MEG, '--json')).json;
   expect(person).toMatchObject({ verdict: 'needsPerson', summary: expect.stringContaining('group Old:') });
   const said = [person.summary, ...person.reasons].join(' ');
@@ -127,7 +127,7 @@ test('the platform refuses the removal of a person from a group → status count
   );
 });
 
-test('the platform refuses the removal of a person from a group → verify-access names this group, and not another refused group in which the person stays', async () => {
+test('the platform refuses the removal of a person from a group → verify-access names this group, and no other refused group', async () => {
   const [, text] = await outcome('verify-access', MEG);
   expect(text).toMatch(
     new RegExp(
@@ -145,7 +145,7 @@ test('the platform refuses the removal of a person from a group → reconcile wr
   expect(await place.platform.writes()).toEqual([]);
 }, 60_000);
 
-test('somebody changes by hand a value of the person who is to leave the group → reconcile and apply do not wait for the value, and apply names the removal for which the value waits', async () => {
+test('a value that waits for a refused removal is changed by hand → reconcile and apply do not wait for it, and apply names the removal', async () => {
   const path = `/Users/${(await place.platform.user(JOE))?.scimId ?? ''}`;
   await byHand(place, 'PATCH', path, {
     op: 'replace',
@@ -163,7 +163,7 @@ test('somebody changes by hand a value of the person who is to leave the group �
   await untilBehindGroup();
 }, 60_000);
 
-test('an operator drops the dead letter → the sync of the person does not try the group again, and plan and explain still name this group as the reason', async () => {
+test('the dead letter of a group that a person cannot leave is dropped → sync of the person does not try the group again, and plan and explain still name it', async () => {
   await outcome('dead-letters', 'drop', `Group:${old}`);
   await outcome('sync', MEG);
   await untilBehindGroup();
@@ -173,7 +173,7 @@ test('an operator drops the dead letter → the sync of the person does not try 
   expect([verdict, summary]).toEqual(['needsPerson', expect.stringContaining('group Old:')]);
 }, 60_000);
 
-test('the platform accepts the removal again → sync of the group writes the removal, and then the values and the new membership of the person are written', async () => {
+test("the platform accepts a refused removal again → sync of the group writes it, and then the person's values and new membership are written", async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
   await outcome('sync', `Group:${old}`);
   await place.idle();
@@ -186,7 +186,7 @@ test('the platform accepts the removal again → sync of the group writes the re
   expect((await place.platform.group('Old'))?.members).toEqual([]);
 }, 60_000);
 
-test('the dead letter of the group is dropped, and the policy becomes upsert-only, which removes no member → a reconcile writes the value of the person, who stays in the group', async () => {
+test("the dead letter of a group that a person cannot leave is dropped and the policy becomes upsert-only → reconcile writes the person's value, and the membership stays", async () => {
   const { idp } = place;
   await refuse('New');
   await idp.patch(`/Groups/${next}`, { op: 'remove', path: `members[value eq "${meg}"]` });

@@ -39,7 +39,7 @@ async function exchange(one: string, other: string): Promise<void> {
   await rename(one, BOB);
 }
 
-test('somebody exchanged the userNames of two accounts → a pushed value is written to the account that is linked to the person', async () => {
+test('somebody swaps the userNames of two accounts at the platform → a pushed value is written to the account that is linked to the person', async () => {
   const [annAccount, bobAccount] = [await scimIdOf(ANN), await scimIdOf(BOB)];
   await exchange(annAccount, bobAccount);
   await joins('region-eu', ann);
@@ -55,7 +55,7 @@ test('somebody exchanged the userNames of two accounts → a pushed value is wri
   expect((await place.platform.user(BOB))?.attributes.regions).toEqual(['region-us']);
 }, 60_000);
 
-test('somebody deleted an account and made a new one with the same userName → no value is written to the new account, which is not adopted', async () => {
+test('somebody replaces an account by a new one with the same userName → no value is written to the new account, which is not adopted', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
   const headers = { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' };
@@ -67,7 +67,7 @@ test('somebody deleted an account and made a new one with the same userName → 
   expect((await place.commands.run('status')).code).not.toBe(0);
 }, 60_000);
 
-test('the link of a person has the account number of another person → plan and verify-access report this, and a reconcile gives each person the own values', async () => {
+test('the link of a person has the account id of another person → plan and verify-access report it, and a reconcile gives each person the own values', async () => {
   await joins('region-eu', ann);
   await joins('region-us', bob);
   await place.idle();
@@ -112,7 +112,7 @@ async function setRegions(account: number | undefined, regions: string[]): Promi
   expect(answer.status).toBeLessThan(300);
 }
 
-test('two people exchange their userNames by push → each keeps the own values, and a later value goes to the own account', async () => {
+test("the source swaps the userNames of two people → each account keeps its person's values, and a later value goes to the right account", async () => {
   await joins('region-eu', ann);
   await joins('region-us', bob);
   await place.idle();

@@ -54,7 +54,7 @@ async function giveRegions(person: string, regions: string[]): Promise<void> {
 
 const attributesOf = async (person: string) => (await place.platform.user(person))?.attributes;
 
-test('a text that the source does not have is cleared by the next reconcile, and stays with onEmpty: keep', async () => {
+test('a text value that the source lacks is cleared by the next reconcile, and stays with onEmpty: keep', async () => {
   await giveValues(BOB, { country: 'US', kept: 'US', emptied: 'all' });
   const plan = await place.commands.run('plan');
   expect(plan.text).toContain('country: "US" → nothing');
@@ -66,7 +66,7 @@ test('a text that the source does not have is cleared by the next reconcile, and
   expect(await attributesOf(ANN)).toMatchObject({ country: 'DE', emptied: 'all', regions: ['region-eu'] });
 }, 60_000);
 
-test('somebody gave a string_array a value at the platform, and the source has none → reconcile --full clears the value', async () => {
+test('somebody sets a string_array at the platform that the source lacks → reconcile --full clears the value', async () => {
   await giveRegions(CID, ['region-us']);
   expect((await place.commands.run('plan', '--full')).text).toContain('regions: ["region-us"] → nothing');
   await place.commands.run('reconcile', '--full', '--yes');
@@ -74,7 +74,7 @@ test('somebody gave a string_array a value at the platform, and the source has n
   expect((await place.commands.run('plan', '--full')).code).toBe(0);
 }, 60_000);
 
-test('the guard holds the clearing of a value that somebody gave at the platform when the limit allows no clearing', async () => {
+test('somebody sets a value at the platform that the source lacks, and the limit allows no clearing → the guard holds the clearing', async () => {
   await place.change((settings) => {
     Object.assign(settings.targets?.main ?? {}, { guard: { clearAttributes: { count: 0, percent: 0 } } });
   });
@@ -85,7 +85,7 @@ test('the guard holds the clearing of a value that somebody gave at the platform
 }, 60_000);
 
 test.each(['held', 'rejected'])(
-  'a %s clearing of a value that somebody gave at the platform ends when somebody takes the value away there',
+  'the %s clearing of a value that somebody set at the platform ends when somebody clears the value there',
   async (state) => {
     await place.change((settings) => {
       Object.assign(settings.targets?.main ?? {}, { guard: { clearAttributes: { count: 0, percent: 0 } } });
@@ -111,7 +111,7 @@ test.each(['held', 'rejected'])(
   60_000,
 );
 
-test('a push and somebody at the platform changed the same list value → plan has one entry, from the value at the platform to the desired value', async () => {
+test('a push and somebody at the platform change one list value → plan has one entry, from the value at the platform to the desired value', async () => {
   const south = await place.idp.createGroup('region-south', []);
   await place.idle();
   const found = await place.idp.send('GET', `/Users?filter=userName eq "${ANN}"`);

@@ -180,7 +180,7 @@ const CASES: [
 ];
 
 test.each(CASES)(
-  'verify-access reports the answer of the data API to a query by its exit code, kind and reason: %s',
+  "verify-access turns the data API's answer to a query into exit code, kind and reason: %s",
   async (_title, given, code, ok, kind, words) => {
     answer = given;
     const patience = kind === 'timedOut' ? ['--timeout', '1'] : [];
@@ -193,7 +193,7 @@ test.each(CASES)(
   },
 );
 
-test('verify-access names a closed port as an address that cannot be reached', async () => {
+test('verify-access reports a closed port of the data API as an address that cannot be reached', async () => {
   const closed = createServer();
   await new Promise<void>((done) => closed.listen(0, '127.0.0.1', done));
   const { port } = closed.address() as AddressInfo;
@@ -221,7 +221,7 @@ test('verify-access reports a malformed filter of the query as refused, and a ma
   ]);
 });
 
-test('the tokens of the query and of the entities live longer than --timeout, up to an hour for the entities', async () => {
+test('verify-access requests tokens that outlive --timeout, up to an hour for the list of entities', async () => {
   answer = { body: { data: [{ 'orders.count': '3' }] } };
   const lifetimes = async (seconds: number): Promise<number[]> => {
     const { code } = await verify(['--query', QUERY, '--json', '--timeout', String(seconds)]);
@@ -237,7 +237,7 @@ test('the tokens of the query and of the entities live longer than --timeout, up
   expect(entities).toBe(3600);
 });
 
-test('verify-access shows the rows of the query although the list of entities failed', async () => {
+test('the list of entities fails → verify-access still shows the rows of the query', async () => {
   meta = { status: 500, body: { error: 'Error: meta is broken' } };
   answer = { body: { data: [{ 'orders.count': '3' }] } };
   const run = await verify();
@@ -247,7 +247,7 @@ test('verify-access shows the rows of the query although the list of entities fa
   expect(report.notes.join()).toContain('meta is broken');
 });
 
-test('the text output shows the four steps and the error message with control characters escaped', async () => {
+test('the text output of verify-access shows four steps, and error messages with escaped control characters', async () => {
   answer = { status: 500, body: { error: 'Error: \u001b[2Jpool exhausted' } };
   const { code, out, errors } = await verify(['--query', QUERY]);
   expect([code, out.match(/^ {2}✔ (push|stored|applied) /gm)?.length]).toEqual([1, 3]);
@@ -256,7 +256,7 @@ test('the text output shows the four steps and the error message with control ch
   expect(out + errors).not.toContain('\u001b');
 });
 
-test('--json prints a document also for an unusable query or unusable settings', async () => {
+test('verify-access --json prints a document even for an unusable query or unusable settings', async () => {
   for (const args of [
     ['--query', '[]'],
     ['--target', 'nowhere'],
@@ -271,7 +271,7 @@ test('--json prints a document also for an unusable query or unusable settings',
   }
 });
 
-test('verify-access with an unknown deployment reports the steps before the look-up of the deployment', async () => {
+test('verify-access with an unknown deployment reports the steps before the deployment is looked up', async () => {
   const { code, out, errors } = await verify(['--deployment', 'nowhere', '--json']);
   const report = JSON.parse(out);
   expect([code, report.chain.map((link: any) => link.ok ?? null)]).toEqual([1, [true, true, true, null]]);

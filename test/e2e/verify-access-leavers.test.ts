@@ -34,7 +34,7 @@ const reject = async () => {
   await place.idle();
 };
 
-test('after a repair of drift verify-access still gives the duration from the push to the write of this push', async () => {
+test('drift is repaired after a push → verify-access still shows the duration from the push to its own write', async () => {
   const { applied: before } = await verify(ANN);
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   const { platformUrl, fixtures } = place.sandbox.ready;
@@ -52,7 +52,7 @@ test('after a repair of drift verify-access still gives the duration from the pu
   expect(applied).toMatchObject({ ok: true, at: before.at, afterMs: before.afterMs });
 }, 30_000);
 
-test('verify-access names held and rejected removals from a group, with the group', async () => {
+test('the removals of a person from groups are held or rejected → verify-access names them with the group', async () => {
   await place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${eve}"]` });
   await place.idle();
   const held = await verify(EVE);
@@ -77,7 +77,7 @@ test('verify-access fails with the reason if a leaver with a rejected deactivati
   expect(visible.detail).toContain('although inactive at the source: a person rejected the deactivation');
 });
 
-test('for a leaver with an unmappable value, verify-access names the rejected deactivation as the cause of the open account', async () => {
+test('a leaver has an unmappable value and a rejected deactivation → verify-access names the rejection as the cause of the open account', async () => {
   const dan = await place.idp.createUser('dan@acme.example', { title: '3' });
   await place.idle();
   await place.idp.patch(
@@ -98,7 +98,7 @@ test('for a leaver with an unmappable value, verify-access names the rejected de
   expect(applied.at).toBeUndefined();
 });
 
-test('verify-access names a value that cannot be mapped as the cause of a closed account, and does not count it as desired', async () => {
+test('a value cannot be mapped and the account is closed → verify-access names the value as the cause, and does not count it as desired', async () => {
   await place.idp.createUser('fay@acme.example', { title: 'high' });
   await place.idle();
   const { differences, applied } = await verify('fay@acme.example');
@@ -118,7 +118,7 @@ test('verify-access of an unknown name says that no such person was pushed, or t
   );
 });
 
-test('after the rejection of a held deactivation the values that waited for the decision are written, and exceptions says that other changes are written', async () => {
+test('a held deactivation is rejected → the values that waited for the decision are written, and exceptions says that other changes are written', async () => {
   const name = 'hal@acme.example';
   const fay = await place.idp.createUser(name, { title: '2' });
   await place.idle();
@@ -134,7 +134,7 @@ test('after the rejection of a held deactivation the values that waited for the 
   expect(text).toContain('the account stays open, and other changes of the source are written');
 });
 
-test('after a rejected deactivation, on hold, verify-access compares values and groups of the open account with the source, and names the rejection and the hold', async () => {
+test('a deactivation is rejected and the target on hold → verify-access compares the open account with the source, and names rejection and hold', async () => {
   const name = 'jan@acme.example';
   const jan = await place.idp.createUser(name, { title: '2' });
   const [crew, staff] = [await place.idp.createGroup('crew', [jan]), await place.idp.createGroup('staff')];
@@ -162,7 +162,7 @@ test('after a rejected deactivation, on hold, verify-access compares values and 
   await place.idle();
 }, 30_000);
 
-test('exceptions says of a rejected deactivation of a deleted person that the account keeps its values', async () => {
+test('the deactivation of a deleted person is rejected → exceptions says that the account keeps its values', async () => {
   const ida = await place.idp.createUser('ida@acme.example', { title: '2' });
   await place.idle();
   await place.idp.send('DELETE', `/Users/${ida}`);
@@ -175,7 +175,7 @@ test('exceptions says of a rejected deactivation of a deleted person that the ac
   );
 });
 
-test('verify-access says why an account differs: a hold, a refused change, a change that waits, or that no reason is stored', async () => {
+test('an account differs → verify-access gives the reason: a hold, a refused change, a waiting change, or that none is stored', async () => {
   const jim = 'jim@acme.example';
   const id = await place.idp.createUser(jim);
   await place.idle();
@@ -207,7 +207,7 @@ test('verify-access says why an account differs: a hold, a refused change, a cha
   await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 60_000);
 
-test('verify-access of a person out of scope who never had an account says that there is no account', async () => {
+test('a person out of scope never had an account → verify-access says that there is no account', async () => {
   await place.idp.createUser('kim@acme.example', { title: 'guest' });
   await place.idle();
   const { code, applied, visible } = await verify('kim@acme.example');

@@ -46,7 +46,7 @@ test.each([
   [KEPT, 'listed in users.protected'],
   [PIA, 'adopt is report'],
 ])(
-  'the open account of %s is shown, with the reason why the bridge does not manage it',
+  'verify-access shows the open unmanaged account of %s, and why the bridge does not manage it',
   async (name, why) => {
     const { account, applied, visible } = await verify(name);
     expect(account).toMatchObject({ userName: name, active: true });
@@ -57,7 +57,7 @@ test.each([
 );
 
 test.each([KEPT, PIA, WES])(
-  'verify-access of %s, whose account should be closed, fails while it is active',
+  'verify-access of %s, whose unlinked account should be closed, fails while it is active',
   async (name) => {
     if (name !== WES) {
       await place.idp.patch(`/Users/${ids[name]}`, { op: 'replace', path: 'active', value: false });
@@ -81,7 +81,7 @@ test('verify-access of a protected person who was deleted at the source fails wh
   expect(applied.detail).not.toContain('as it should be');
 });
 
-test('an open account of a person whose link was forgotten is found', async () => {
+test('the link of a person was forgotten → verify-access still finds the open account', async () => {
   const id = await place.idp.createUser(NEW);
   await place.idle();
   expect((await verify(NEW)).code).not.toBe(1);

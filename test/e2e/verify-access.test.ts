@@ -102,7 +102,7 @@ const platform = (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object)
     ...(body ? { body: JSON.stringify(body) } : {}),
   }).then(({ body: answer }) => answer.json() as Promise<any>);
 
-test('verify-access shows the complete chain from the push to the rows that the user sees', async () => {
+test('verify-access shows every step from the push to the rows that the user sees', async () => {
   const { code, report } = await verify(nameOf('ada'), [], { DEPLOYMENT_API_SECRET: secret() });
   expect(report.ok).toBe(true);
   expect(code).toBe(0);
@@ -131,7 +131,7 @@ test('verify-access shows the complete chain from the push to the rows that the 
   expect(report.query.rows.length).toBeGreaterThan(0);
 });
 
-test("an operator's query runs as the user and returns only rows of the user's country", async () => {
+test("an operator's query in verify-access runs as the user and returns only rows of the user's country", async () => {
   const query = JSON.stringify(GROUPS_AND_COUNTRY);
   const secretFile = join(folder, 'secret');
   writeFileSync(secretFile, `${secret()}\n`);
@@ -148,7 +148,7 @@ test("an operator's query runs as the user and returns only rows of the user's c
   expect(again.report.query.rows).toEqual(report.query.rows);
 });
 
-test('without the API secret verify-access succeeds without rows', async () => {
+test('verify-access without the API secret succeeds and shows no rows', async () => {
   await bridge.platform.forgetRequests();
   const { code, report } = await verify(ada);
   expect([code, report.ok, report.query.kind]).toEqual([0, true, 'notAllowed']);
@@ -177,7 +177,7 @@ test('the text output of verify-access has four lines with ticks, the security c
   expect(out + errors).not.toContain(secret());
 });
 
-test('verify-access fails for a value changed at the platform by hand, and names the desired and the present value', async () => {
+test('a value is changed by hand at the platform → verify-access fails, and names the desired and the present value', async () => {
   const bea = await hire('bea', 'FR');
   await bridge.idp.patch(`/Groups/${analysts}`, { op: 'add', path: 'members', value: [{ value: bea }] });
   await untilSynced();
@@ -204,7 +204,7 @@ test('verify-access fails for a value changed at the platform by hand, and names
   expect((await run([nameOf('bea')])).out).toContain('attributes.country: wanted "FR", is "US"');
 });
 
-test('verify-access fails while a change of the user is pending', async () => {
+test('a change of the user is pending → verify-access fails', async () => {
   const cleo = await hire('cleo', 'JP');
   await untilSynced();
   await runCli(['--config', file, 'hold'], {});
@@ -217,7 +217,7 @@ test('verify-access fails while a change of the user is pending', async () => {
   expect((await verify(cleo)).code).toBe(0);
 });
 
-test('verify-access of a deactivated user succeeds with no rows, and requests no token', async () => {
+test('verify-access of a deactivated user succeeds without rows, and requests no data API token', async () => {
   const dan = await hire('dan', 'US');
   await untilSynced();
   await bridge.idp.patch(`/Users/${dan}`, { op: 'replace', value: { active: false } });
@@ -230,7 +230,7 @@ test('verify-access of a deactivated user succeeds with no rows, and requests no
   expect(await bridge.platform.writes()).toEqual([]);
 });
 
-test('verify-access of a user who was never pushed stops before the first step', async () => {
+test('verify-access of a user who was never pushed fails before its first step', async () => {
   const { code, report } = await verify('nobody@acme.example');
   expect([code, report.ok, report.person, ...stages(report)]).toEqual([
     4,
@@ -243,7 +243,7 @@ test('verify-access of a user who was never pushed stops before the first step',
   ]);
 });
 
-test('verify-access reports on the deployment that the command names; an unknown one, a malformed query and an unavailable platform exit 1, a query that the deployment refuses exits 2', async () => {
+test('verify-access uses the named deployment; it exits 1 for an unknown one, a malformed query or an outage, and 2 for a refused query', async () => {
   const ops = await verify(ada, ['--deployment', 'ops'], { DEPLOYMENT_API_SECRET: secret(1) });
   // No policy of this deployment names a group of the user.
   expect([ops.code, ops.report.deployment.name, ops.report.entities]).toEqual([2, 'ops', []]);

@@ -34,7 +34,7 @@ test('check-config --json of settings with faults prints the faults as JSON and 
   expect(rules.json.faults).toMatchObject([{ path: '/targets/main/attributes/team/expression' }]);
 });
 
-test('status does not say that the platform asked for a pause after a 429 without Retry-After', async () => {
+test('the platform answers 429 without Retry-After → status does not say that the platform asked for a pause', async () => {
   const { idp, platform, commands } = place;
   await platform.control('PATCH', '/faults', { status429: { share: 1 } });
   await idp.createUser('ann@acme.example');

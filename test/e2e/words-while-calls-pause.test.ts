@@ -37,7 +37,7 @@ const test = createScenarios(
   (place) => place.stop(),
 );
 
-test('during a pause after 429 verify-access says that the target was not asked, and until when all calls pause', async (place) => {
+test('calls pause after a 429 → verify-access says that the target was not read, and until when all calls pause', async (place) => {
   const { commands, platform } = place;
   const { pause } = await pushInto(place, LIMITED, 429);
   await platform.forgetRequests();
@@ -48,7 +48,7 @@ test('during a pause after 429 verify-access says that the target was not asked,
   expect(await platform.requests()).toEqual([]);
 }, 60_000);
 
-test('during the pause after a refused key (401) verify-access says that the target was not asked, since when it refuses the key, and what to do', async (place) => {
+test('calls pause after a refused key (401) → verify-access says that the target was not read, since when the key is refused, and what to do', async (place) => {
   const { since } = await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
   const verified = await place.commands.run('verify-access', ADA, '--timeout', '2');
   expect(verified.code).toBe(1);
@@ -57,7 +57,7 @@ test('during the pause after a refused key (401) verify-access says that the tar
   );
 }, 60_000);
 
-test('during a pause after 429, explain of a user or group without a pending change says that the target could not be read, and until when all calls pause', async (place) => {
+test('calls pause after a 429 → explain of a resource without a pending change says that the target could not be read, and until when all calls pause', async (place) => {
   const { pause } = await pushInto(place, LIMITED, 429);
   for (const name of [ADA, 'Crew']) {
     const [told] = (await place.commands.run('explain', name, '--json')).json;
@@ -66,7 +66,7 @@ test('during a pause after 429, explain of a user or group without a pending cha
   }
 }, 60_000);
 
-test('during a pause after 429, explain of a user whose only pending change is a membership in a new group says until when all calls pause', async (place) => {
+test('calls pause after a 429 → explain of a user with only a new membership pending says until when all calls pause', async (place) => {
   const { pause } = await pushInto(place, LIMITED, 429);
   const [ada] = (await place.commands.run('explain', ADA, '--json')).json;
   await place.idp.createGroup('Night', [ada.id]);
@@ -77,7 +77,7 @@ test('during a pause after 429, explain of a user whose only pending change is a
   ]);
 }, 60_000);
 
-test('calls are answered with 401 and then with 403 → the time since which no call has succeeded is that of the first 401, and status and /health advise doctor', async (place) => {
+test('calls are answered 401 and then 403 → status and /health date the failure from the first 401, and advise doctor', async (place) => {
   const { commands } = place;
   const { since } = await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
   await faults(place, { status5xx: { share: 1, status: 403 } });

@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const changesOf = ({ entries }: Plan) => entries.filter(({ action }) => action !== 'unmanaged');
 
-test('of more than 5,000 people one has the account number of another in the link → a plan without --full lists the right number, and a reconcile gives each person the own value', async () => {
+test("one of more than 5,000 links has another person's account id → plan without --full shows the right id, and reconcile gives each person the own value", async () => {
   const { idp, platform } = bridge;
   const ann = await idp.createUser('ann@acme.example', { userType: 'Contractor' });
   await idp.createUser('bob@acme.example');

@@ -109,7 +109,7 @@ async function checkState(
 }
 
 test.each(['auto', 'rfc'] as const)(
-  `under profile %s random hostile requests never get 5xx or damage stored data (seed ${SEED}, ${SECONDS} s)`,
+  `under the profile %s random hostile requests get no 5xx and damage no stored data (seed ${SEED}, ${SECONDS} s)`,
   async (profile) => {
     const scim = on[profile];
     const until = Date.now() + SECONDS * 1000;

@@ -37,7 +37,7 @@ describe('a gzip body of 9 kB that decompresses to 9 MB of JSON structure is ref
     ["an operator's token", '/admin/v1/plan', TOKENS.admin],
     ['no valid token', USERS, 'wrong'],
   ])(
-    'each answer to 4 posts of a 9 kB gzip bomb with %s is 400, 401, 413, 415 or 503, and the service stays available to others',
+    'four posts of a 9 kB gzip bomb with %s are answered 400, 401, 413, 415 or 503, and other clients are still served',
     async (who, path, token) => {
       const wire = post(path, token, bomb, { 'Content-Encoding': 'gzip' });
       const tally = await siege.withstand(`gzip bomb with ${who}`, () =>
@@ -51,7 +51,7 @@ describe('a gzip body of 9 kB that decompresses to 9 MB of JSON structure is ref
   );
 });
 
-test('each answer to 16 posts of 9 MB at once is 400, 413 or 503, and the service stays available to others', async () => {
+test('16 concurrent posts of 9 MB are answered 400, 413 or 503, and other clients are still served', async () => {
   const wires = times(16, (index) =>
     post(USERS, TOKENS.scim, user(`nine${index}`, { title: 'x'.repeat(9_000_000) })),
   );
@@ -59,7 +59,7 @@ test('each answer to 16 posts of 9 MB at once is 400, 413 or 503, and the servic
   expectRefused(tally, [400, 413, 503]);
 });
 
-test('each answer to 200 posts of 500 kB at once is 400, 413 or 503, and the service stays available to others', async () => {
+test('200 concurrent posts of 500 kB are answered 400, 413 or 503, and other clients are still served', async () => {
   const wires = times(200, (index) =>
     post(USERS, TOKENS.scim, user(`half${index}`, { title: 'x'.repeat(500_000) })),
   );
@@ -67,7 +67,7 @@ test('each answer to 200 posts of 500 kB at once is 400, 413 or 503, and the ser
   expectRefused(tally, [400, 413, 503]);
 });
 
-test('each answer to 200 posts of 500 kB of brackets and commas at once is 400, 413 or 503, and the service stays available to others', async () => {
+test('200 concurrent posts of 500 kB of brackets and commas are answered 400, 413 or 503, and other clients are still served', async () => {
   const wire = post('/scim/v2/Bulk', TOKENS.scim, structure(500_000));
   const tally = await siege.withstand('200 Bulk posts of 500 kB of structure', () =>
     burst(
@@ -78,7 +78,7 @@ test('each answer to 200 posts of 500 kB of brackets and commas at once is 400, 
   expectRefused(tally, [400, 413, 503]);
 });
 
-test('none of 60 users with a displayName of 1 MB is stored, and a list and a search after them are answered', async () => {
+test('60 users with a displayName of 1 MB are refused, and a list and a search are answered afterwards', async () => {
   const tally = await siege.withstand('60 users with a displayName of 1 MB, then lists', async () => {
     const all: Tally[] = [];
     for (const index of times(60, (each) => each)) {
@@ -105,14 +105,14 @@ test('none of 60 users with a displayName of 1 MB is stored, and a list and a se
   expect(tally.closed).toBe(0);
 });
 
-test('100 bodies of 9 MB that never end do not use up the memory of the service', async () => {
+test('100 request bodies of 9 MB that never end leave the service within its memory', async () => {
   const wire = post(USERS, TOKENS.scim, user('slow', { title: 'x'.repeat(9_000_000) }));
   await siege.withstand('100 slow bodies of 9 MB', () =>
     unfinished(port(), wire, { connections: 100, holdMs: 3000 }),
   );
 });
 
-describe('20 bodies in very small chunks at once are refused', () => {
+describe('20 concurrent bodies in very small chunks are refused', () => {
   const chunked = (line: string, token: string, chunk: string, count: number, headers = {}): Buffer =>
     Buffer.concat([
       scimRequest(line, token, undefined, { 'Transfer-Encoding': 'chunked', ...headers }),
@@ -131,7 +131,7 @@ describe('20 bodies in very small chunks at once are refused', () => {
     ['of 40 bytes', `POST ${USERS}`, TOKENS.scim, 'x'.repeat(40), 100_000, {}],
     ['of 40 bytes, Bulk', 'POST /scim/v2/Bulk', TOKENS.scim, 'x'.repeat(40), 200_000, {}],
   ])(
-    'each answer to 20 bodies in chunks %s is a 4xx or 503, and the service stays available to others',
+    '20 bodies in chunks %s are answered with a 4xx or 503, and other clients are still served',
     async (which, line, token, chunk, count, headers) => {
       const wire = chunked(line, token, chunk, count, headers);
       const tally = await siege.withstand(`bodies in chunks ${which}`, () =>
@@ -144,7 +144,7 @@ describe('20 bodies in very small chunks at once are refused', () => {
     },
   );
 
-  test('each answer to 20 gzip bodies in chunks of 140 bytes is 400, 413 or 503, and the service stays available to others', async () => {
+  test('20 gzip bodies in chunks of 140 bytes are answered 400, 413 or 503, and other clients are still served', async () => {
     const packed = gzipSync(structure(4_000_000), { level: 0 });
     const head = { 'Transfer-Encoding': 'chunked', 'Content-Encoding': 'gzip' };
     const pieces = times(Math.ceil(packed.length / 140), (index) => {

@@ -28,7 +28,7 @@ const statuses = (answers: Answer[]): number[] =>
   [...new Set(answers.map(({ status }) => status))].filter((status) => status !== 503);
 
 test(
-  'a group of 65,000 members is stored, stored again, replaced, read, listed and deleted',
+  'a group of 65,000 members can be stored twice, replaced, read, listed and deleted',
   async () => {
     await siege.withstand('a group of 65,000 members', async () => {
       const created = await client.post('/Groups', body('Everybody', 0));
@@ -50,7 +50,7 @@ test(
 );
 
 test(
-  'four clients that store groups of 65,000 members at the same time get 200, and the service stays available',
+  'four clients that store groups of 65,000 members at the same time get 200, and other clients are still served',
   async () => {
     await siege.withstand('four groups of 65,000 members at once', async () => {
       const groups = await Promise.all(Array.from({ length: 4 }, () => client.group(randomUUID())));

@@ -17,11 +17,11 @@ const port = (): number => siege.bridge.port;
 const get = (query: string): Buffer => scimRequest(`GET ${USERS}?${query}`, TOKENS.scim);
 const many = (count: number, query: string): Buffer[] => Array.from({ length: count }, () => get(query));
 
-test('300 pipelined pages of a list, each of 1,000, on one connection leave the service available', async () => {
+test('300 pipelined requests for pages of 1,000 on one connection leave the service available', async () => {
   await siege.withstand('300 pipelined pages', () => pipeline(port(), get('count=1000'), 300, 5000));
 }, 60_000);
 
-test('300 pipelined pages of a list that the client never reads leave the service available', async () => {
+test('300 pipelined requests for list pages that the client never reads leave the service available', async () => {
   await siege.withstand('300 pipelined pages, unread', () =>
     neverRead(port(), get('count=1000'), { connections: 1, times: 300, holdMs: 3000 }),
   );
@@ -33,16 +33,16 @@ test('100 clients that request a page of 1,000 and never read it leave the servi
   );
 });
 
-test('50 searches without an index, with cursors, leave the service available', async () => {
+test('50 searches that no index can answer, with cursors, leave the service available', async () => {
   const wires = many(50, `filter=${SCAN}&cursor=&count=100`);
   await siege.withstand('50 searches with cursor', () => burst(port(), wires));
 }, 60_000);
 
-test('200 searches without an index whose clients disconnect leave the service available', async () => {
+test('200 searches that no index can answer, whose clients disconnect, leave the service available', async () => {
   await siege.withstand('200 abandoned searches', () => abandon(port(), many(200, `filter=${SCAN}`), 500));
 }, 60_000);
 
-test('50 requests for a sorted page of 1,000 do not stop other requests from being answered', async () => {
+test('50 requests for a sorted page of 1,000 still let other requests be answered', async () => {
   await siege.withstand('50 sorted pages', () => burst(port(), many(50, 'sortBy=title&count=1000')));
 }, 60_000);
 

@@ -45,7 +45,7 @@ describe('a platform that answers', () => {
   });
 });
 
-test('four plans at once, each with every user to create, leave the service available', async () => {
+test('four plans at once that each create every user leave the service available', async () => {
   const siege = await startSiege({ people: Math.ceil(PEOPLE * 0.4) });
   try {
     const { port } = siege.bridge;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => siege.stop());
 
 test.each(['/metrics', '/readyz', '/health', '/livez'])(
-  '40 clients without a token that each pipeline 100 GET %s leave the service available to others',
+  '40 clients without a token that each pipeline 100 GET %s leave the service available to other clients',
   async (path) => {
     const one = rawRequest(`GET ${path}`, {});
     const wire = Buffer.concat(Array.from({ length: 100 }, () => one));

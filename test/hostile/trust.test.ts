@@ -59,7 +59,7 @@ const arrives = (userName: string, team: string): Promise<unknown> =>
   });
 const deadLetters = async (): Promise<string> => (await commands.run('dead-letters', 'list', '--json')).text;
 
-test('a user whose mapping expression never ends or fills the memory becomes a dead letter, other users are synced, and the process keeps running', async () => {
+test('the mapping expression of a user never ends or fills the memory → this user is a dead letter, and other users are still synced', async () => {
   const pid = bridge.pid();
   for (const title of ['loop', 'double']) await idp.createUser(`${title}@trust.example`, { title });
   await idp.createUser('free@trust.example', { title: 'sales' });
@@ -112,7 +112,7 @@ test('a value that the source removes is cleared at the platform by default', as
   });
 });
 
-test('control sequences in a userName answer 400; in a title they are stored, and `scim-bridge log`, `links list` and `plan` never print them raw', async () => {
+test('control sequences in a userName answer 400, and those in a title are stored and printed escaped by log, links list and plan', async () => {
   const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], active: true };
   const refused = await idp.send('POST', '/Users', { ...body, userName: `x${ESCAPE}@trust.example` });
   expect(refused).toMatchObject({ status: 400 });

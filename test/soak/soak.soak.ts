@@ -86,7 +86,7 @@ function residentMb(): number {
 }
 
 test(
-  `after ${MINUTES} minutes of pushes, attacks and platform faults no user or group is lost or doubled, and memory stays within its limits`,
+  `after ${MINUTES} minutes of pushes, attacks and platform faults no user or group is lost or duplicated, and memory stays within its limits`,
   async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     const idp = createIdp(bridge.baseUrl, TOKEN);
