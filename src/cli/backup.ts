@@ -48,15 +48,20 @@ export function backupCommand(program: Command, cli: Cli): void {
         complain(
           `Left out: ${key}. This version does not know such a key; another version may have left it.`,
         );
-      for (const item of report.damaged)
-        complain(
-          `Left out: ${item}. It is damaged, and a restore would refuse the file: push this user or group again at the identity provider as a whole, then make another backup.`,
-        );
+      for (const each of report.damaged) complain(damagedText(each));
       // Standard output holds the backup itself.
       const print = file === '-' ? complain : say;
       if (flags.json) print(JSON.stringify({ file, ...report }));
       else print(...linesOf(file, report));
     });
+}
+
+/** Returns what a backup has left out as damaged, what a restore then lacks, and what to do. */
+function damagedText({ connection, key, item = '' }: BackupReport['damaged'][number]): string {
+  const text = `Left out: ${connection}: ${`${key} ${item}`.trim()}. It is damaged, and a restore would refuse the file.`;
+  return key === 'users' || key === 'groups'
+    ? `${text} Push this ${key === 'users' ? 'user' : 'group'} again at the identity provider as a whole, then make another backup: a restore of this one leaves the account as it is, but brings no memberships back.`
+    : `${text} See scim-bridge doctor --deep, then make another backup.`;
 }
 
 function linesOf(file: string, { counts, sha256, signed }: BackupReport): string[] {
@@ -204,7 +209,9 @@ function outcomeOf({
   const stored = namesOf(tokens.ofFile.filter((each) => !tokens.leftOut.includes(each)));
   return [
     `Restored from ${createdAt}: ${counted(users, 'user')}, ${counted(groups, 'group')}, ${counted(links, 'link')}.`,
-    ...(dropped > 0 ? [`${dropped} were left out: they changed while the backup was taken.`] : []),
+    ...(dropped > 0
+      ? [`${dropped} were left out: they changed while the backup was taken, or belong to what it lacks.`]
+      : []),
     ...(names !== '' && tokens.taken ? [`Inbound tokens of the file are valid now: ${names}.`] : []),
     ...(stored !== '' && !tokens.taken
       ? [`Inbound tokens of the file that were stored already stay as they are: ${stored}.`]

@@ -8,7 +8,7 @@ export interface DeadlineFlags {
 }
 
 /** Longest timer of Node.js, milliseconds. */
-const MAX_MS = 2 ** 31 - 1;
+export const MAX_MS = 2 ** 31 - 1;
 
 export const withDeadline = (command: Command): Command =>
   command.option(
@@ -16,11 +16,12 @@ export const withDeadline = (command: Command): Command =>
     'end after this time at the latest, such as 90s, 10m or 2h; exit 1',
   );
 
-/** Returns milliseconds; undefined without the option. @throws Error unless it is a number above 0, with a unit or in seconds */
+/** Returns milliseconds; undefined without the option. @throws Error unless it is a number above 0, with a unit or in seconds, of at most 24 days */
 export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
   if (deadline === undefined) return undefined;
   const ms = parseDuration(/^\d+$/.test(deadline) ? `${deadline}s` : deadline);
-  if (ms === undefined || ms > MAX_MS)
+  if (ms !== undefined && ms > MAX_MS) throw new Error('--deadline is at most 24d.');
+  if (ms === undefined)
     throw new Error('--deadline is a number above 0 with s, m, h or d, such as 90s, 10m or 2h.');
   return ms;
 }

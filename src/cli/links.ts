@@ -1,4 +1,5 @@
 // Defines the command links, which lists, exports, imports and forgets links between resources and platform ids.
+import { once } from 'node:events';
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
@@ -21,6 +22,7 @@ import { findMeant, requireKnown, UnknownResource } from './unknown-names.ts';
 import { withStore } from './store.ts';
 import { visible } from '../support/visible.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';
+import { unreadable } from './private-file.ts';
 import { counted } from '../support/counted.ts';
 
 interface Flags extends OperatorFlags {
@@ -195,7 +197,7 @@ function line(row: LinkRow): string {
 
 async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
   // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
-  const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
+  const out = file === undefined ? undefined : openNew(file);
   let count = 0;
   try {
     for await (const row of listLinks(sources, flags)) {
@@ -211,6 +213,16 @@ async function exportTo(sources: LinkSources, flags: Flags, file: string | undef
   return count;
 }
 
+/** Opens a new file that only its owner may read. @throws Error when the name is taken */
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Error(`${file} is there already: name another file.`, { cause: error });
+  }
+}
+
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const counts: Partial<Record<Imported, number>> = {};
   await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {
@@ -218,7 +230,12 @@ async function importFrom(file: string, flags: Flags, command: Command, cli: Cli
     const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
     let number = 0;
     async function* rows(): AsyncGenerator<unknown> {
-      for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+      const input = createReadStream(file);
+      // Without this wait, a missing file would be an error of the stream that no reader has yet.
+      await once(input, 'open').catch((error: NodeJS.ErrnoException) => {
+        throw unreadable(file, error);
+      });
+      for await (const text of createInterface({ input, crlfDelay: Infinity })) {
         number++;
         if (text.trim() !== '') yield parsed(text);
       }

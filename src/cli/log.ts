@@ -79,7 +79,7 @@ const withAllLogs = (states: DesiredState[]) =>
     states.map(async ({ connection, acts, allLogs }) => ({ connection, acts, outboxes: await allLogs() })),
   );
 
-/** Prints the entries that the flags select; then, as text, notes about them and about entries that are not shown. */
+/** Prints the entries that the flags select; then notes about them and about entries that are not shown. */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);

@@ -63,7 +63,7 @@ export function planCommand(program: Command, cli: Cli): void {
         cli.exit(1);
         return;
       }
-      if (flags.out !== undefined && !isSaved) complain(`${flags.out} is unchanged.`);
+      if (flags.out !== undefined && !isSaved) complain(`${flags.out} was not written.`);
       else if (flags.out !== undefined && !flags.json)
         say(BLANK_LINE, `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
       cli.exit(EXITS[outcome] || leastExit);
@@ -75,7 +75,7 @@ const partialText = (made: Plan[], missing: string[], out: string | undefined): 
   (made.length === 0
     ? 'No plan was made.'
     : `The plan is partial: it has ${made.map(({ connection, target }) => `${connection} → ${target}`).join(', ')}, ` +
-      `and not ${missing.join(', ')}.`) + (out === undefined ? '' : ` ${out} is unchanged.`);
+      `and not ${missing.join(', ')}.`) + (out === undefined ? '' : ` ${out} was not written.`);
 
 function* savedText(plans: Plan[]): Generator<string> {
   for (const piece of savedPieces(plans)) yield visible(piece);

@@ -9,6 +9,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { actionName } from '../reconcile/text/render-words.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { MAX_MS } from './deadline.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { atTarget, withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
@@ -60,7 +61,8 @@ async function syncAll(
   const searched = connectionsOf(scopes.map(({ scope }) => scope));
   const found = await findMeant(searched, text, { config, target: flags.target });
   const limitMs = Number(flags.timeout) * 1000;
-  if (!(limitMs > 0)) throw new Error('--timeout is a number of seconds above 0.');
+  if (!(limitMs > 0 && limitMs <= MAX_MS))
+    throw new Error(`--timeout is a number of seconds above 0, at most ${Math.floor(MAX_MS / 1000)}.`);
   const reports: SyncReport[] = [];
   for (const each of found) {
     for (const { scope, name } of scopes.filter(

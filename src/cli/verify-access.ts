@@ -9,6 +9,7 @@ import { ConfigError } from '../config/load.ts';
 import { reportUnknown, requireKnown, UnknownResource } from './unknown-names.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
+import { unreadable } from './private-file.ts';
 import { visible } from '../support/visible.ts';
 
 interface Flags {
@@ -91,10 +92,19 @@ function uncheckedText({ chain, fault }: AccessReport): string {
 
 function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
   const { connection, target, deployment, environment, dataUrl, secretFile, timeout } = flags;
-  const secret = secretFile === undefined ? env[SECRET_VARIABLE] : readFileSync(secretFile, 'utf8').trim();
+  const secret = secretFile === undefined ? env[SECRET_VARIABLE] : readSecret(secretFile);
   const query = flags.query === undefined ? undefined : toQuery(flags.query);
   const choice = { connection, target, deployment, environment, query, dataUrl };
   return { user, ...choice, secret: secret || undefined, timeoutMs: timeout * 1000 };
+}
+
+/** Returns the content of a file without blanks around it. @throws Error when there is no such file */
+function readSecret(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw unreadable(file, error as NodeJS.ErrnoException);
+  }
 }
 
 function toSeconds(text: string): number {

@@ -81,7 +81,15 @@ function linkText(found: Explanation): string {
 }
 
 /** Returns what the stored link says about the account or group. */
-function storedLinkText({ link, platform, values, timeline, condition, restored }: Explanation): string {
+function storedLinkText({
+  kind,
+  link,
+  platform,
+  values,
+  timeline,
+  condition,
+  restored,
+}: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
   // The values of a present resource contain `active` already.
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
@@ -93,7 +101,7 @@ function storedLinkText({ link, platform, values, timeline, condition, restored 
   if (platformId === null)
     return condition?.reason === 'Protected'
       ? 'no account is linked: the bridge does not touch a protected one'
-      : 'no account of this record is known there';
+      : `no ${kind === 'User' ? 'account' : 'group'} of this record is known there`;
   return [
     `id ${platformId}${account === null ? '' : `, account ${account}`}`,
     ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),

@@ -23,7 +23,7 @@ export function createAccounts(send: Send) {
     const query = { ...range, first: PAGE_SIZE };
     const found = await call('GET', LIST, { query, read: readRestList(readConsoleUser) }, options);
     // The older style of answers has the accounts in `data`. `count` is dropped, because the API does not say whether it counts the
-    // hits of a search or all accounts; `listByCursor` then ends at a page that is not full, unless pageInfo marks the end.
+    // hits of a search or all accounts. Without pageInfo, `listByCursor` then ends at the first page that is not full.
     return { ...found, items: found.items ?? found.data ?? [], count: undefined };
   }
 

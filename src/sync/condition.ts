@@ -42,7 +42,7 @@ export function byConnections({ outbox }: SyncContext, created: Condition): Cond
  */
 export function causeOf(context: SyncContext): Pick<Condition, 'request' | 'accepted'> {
   const { gate, link, work } = context;
-  // The user became a leaver after the cause was noted, so the present push or run is the cause.
+  // The noted cause is not about the closing of a leaver's account, so the present push or run is the cause.
   const isNewLeaver = gate.isLeaver && isAwaitingDecision(link.condition) && !link.condition.isLeaver;
   const known = isNewLeaver ? {} : knownCause(context);
   if (known.request !== undefined || DECISION.test(work.request)) return known;

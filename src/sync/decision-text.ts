@@ -69,11 +69,11 @@ function closingsText(count: number, does: 'leave the group' | 'stay in the grou
 function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean, keptLeavers: number): string {
   // An open account still receives values, and leaves groups, but joins none while the source wants it closed. The source has no
   // values of a leaver.
-  const stillWritten = isLeaver
+  const valuesText = isLeaver
     ? ' with the values that it has'
     : ', and other changes of the source are written, except new memberships';
   const kept = rejected.includes('deactivate')
-    ? `the account stays open${stillWritten}`
+    ? `the account stays open${valuesText}`
     : 'the platform keeps what it has';
   const words = [...rejected.map((kind) => WORDS[kind]), ...closingsText(keptLeavers, 'stay in the group')];
   return `a person rejected ${words.join(' and ')}: ${kept}`;

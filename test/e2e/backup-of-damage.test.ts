@@ -23,7 +23,7 @@ test('a backup leaves a damaged user out and names it, and its restore takes not
   await place.redis.hset(users, ann, stored.replace('{"', '{'));
   const file = join(place.commands.folder, 'day.backup');
   expect(await told('backup', file)).toContain(
-    `Left out: default: users ${ann}. It is damaged, and a restore would refuse the file`,
+    `Left out: default: users ${ann}. It is damaged, and a restore would refuse the file. Push this user again`,
   );
   await place.stopApps();
   expect(await outcome('restore', file, '--replace', '--yes')).toEqual([

@@ -154,7 +154,7 @@ test('a plan that could not read the platform exits 1 and leaves an already save
   const { code, text, errors } = await run('plan', '--out', file);
   await bridge.platform.control('PATCH', '/faults', {});
   expect(code).toBe(1);
-  expect(errors).toContain(`${file} is unchanged.`);
+  expect(errors).toContain(`${file} was not written.`);
   expect(text).not.toContain('Saved');
   expect(readFileSync(file, 'utf8')).toBe('a plan that somebody has read');
 }, 60_000);

@@ -18,8 +18,17 @@ export interface BackupReport {
   signed: boolean;
   /** Redis keys of unknown families, which were left out. */
   leftOut: string[];
-  /** Items that a restore would refuse, and with them the whole file. They were left out: connection, key, and id or field. */
-  damaged: string[];
+  /** Items that were left out, because a restore would refuse the whole file for them. */
+  damaged: DamagedItem[];
+}
+
+/** Place of a damaged item; its content may be personal data. */
+interface DamagedItem {
+  connection: string;
+  /** Redis key without the base, such as `users` or `links:main`. */
+  key: string;
+  /** Id or field; absent in a key without them. */
+  item?: string;
 }
 
 /** Called periodically with the number of finished items and an estimate of the total. */
@@ -38,7 +47,7 @@ interface BackupOptions {
 /** Approximate size of a line. A line with one large resource is longer. */
 const LINE_BYTES = 1_000_000;
 
-/** Writes all data of every connection, line by line. @throws Error for an item that a restore would refuse */
+/** Writes all data of every connection, line by line. @throws Error for an item that is larger than a backup can hold */
 export async function backup(
   states: readonly DesiredState[],
   write: (text: string) => Promise<void>,
@@ -47,7 +56,7 @@ export async function backup(
   const checksums = createChecksums(key);
   const counts: Record<string, number> = {};
   const leftOut: string[] = [];
-  const damaged = new Set<string>();
+  const damaged = new Map<string, DamagedItem>();
   const put = async (text: string): Promise<void> => {
     checksums.add(text);
     await write(`${text}\n`);
@@ -69,7 +78,11 @@ export async function backup(
   for (const { connection, archive } of states) {
     for await (const each of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
       const items = divideItems(each);
-      for (const item of items.damaged) damaged.add(`${connection}: ${placeIn(each, item)}`);
+      for (const item of items.damaged) {
+        const place = { connection, ...placeIn(each, item) };
+        // A resource that changed during the backup is in two lines.
+        damaged.set(Object.values(place).join(' '), place);
+      }
       if (items.sound.length === 0) continue;
       const line = { ...each, items: items.sound };
       for (const text of textsOf(connection, line)) await put(text);
@@ -88,17 +101,16 @@ export async function backup(
     sha256: end.sha256,
     signed: end.hmac !== undefined,
     leftOut,
-    damaged: [...damaged],
+    damaged: [...damaged.values()],
   };
 }
 
-/** Names an item by its key and its id or field; the content may be personal data. */
-function placeIn({ family, target, key, id }: ArchiveLine, item: unknown): string {
-  const place = key ?? [family, target, id].filter(Boolean).join(':');
-  return Array.isArray(item) ? `${place} ${String(item[0])}` : place;
+function placeIn({ family, target, key, id }: ArchiveLine, item: unknown): Pick<DamagedItem, 'key' | 'item'> {
+  const name = key ?? [family, target, id].filter(Boolean).join(':');
+  return Array.isArray(item) ? { key: name, item: String(item[0]) } : { key: name };
 }
 
-/** Returns the line, split if it is too long. @throws Error for an item that a restore would refuse */
+/** Returns the line, split if it is too long. @throws Error for an item that is larger than a backup can hold */
 function textsOf(connection: string, line: ArchiveLine): string[] {
   const text = JSON.stringify({ connection, ...line });
   if (text.length > LINE_BYTES && line.items.length > 1) {

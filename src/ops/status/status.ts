@@ -136,8 +136,8 @@ export async function readStatus(
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
   const fleet = await readFleet();
-  // Without a scheduler the run of the schedule does not start.
-  const isStarted = !fleet.findings.some(({ finding }) => finding === 'noScheduler');
+  // Without a scheduler the run of the schedule does not start. `noProcess` stands in place of `noScheduler`.
+  const isStarted = !fleet.findings.some(({ finding }) => /^no(Scheduler|Process)$/.test(finding));
   for (const state of states) {
     const { connection, directory } = state;
     const [users, groups, events, proof] = await Promise.all([

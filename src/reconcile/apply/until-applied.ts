@@ -219,7 +219,10 @@ async function untilUnmarked(
     const late = own && clock.now() - movedAt > FAR_AHEAD_MS ? await dueLaterText(scope, left) : undefined;
     if (late !== undefined) return { outcome: 'failed', message: late };
     if (clock.now() - movedAt > STALL_MS)
-      return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
+      return {
+        outcome: 'failed',
+        message: `${counted(left.length, 'resource')} ${left.length === 1 ? 'has' : 'have'} changes that are still not applied: see scim-bridge status`,
+      };
     await own?.start(left);
     await Promise.race([clock.sleep(POLL_MS, signal), ...(own ? [own.oneEnded()] : [])]);
   }

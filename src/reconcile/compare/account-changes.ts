@@ -51,7 +51,7 @@ export function accountChanges(
       attribute,
       before: { [attribute]: masked(attribute, before) },
       after: { [attribute]: masked(attribute, after) },
-      reason: before === null ? 'the attribute has no value' : 'the attribute has another value',
+      reason: 'the attribute has another value',
     };
     return [toEntry(difference, change)];
   });

@@ -1,5 +1,6 @@
 // Finds the account that has the userName or externalId of a user without account: an unmanaged one, the one of a leaver, or one of
-// another connection. Also finds renames that the platform will refuse, because such an account has the userName.
+// another connection. Also makes conflicts of renames that the platform will refuse, because an account that the bridge does not
+// change has the userName.
 import { parseLink } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';

@@ -48,9 +48,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether the next sync of a leaver deletes the account by the present settings. An account that was deactivated before,
- * and may be active again, is deleted when its deletion is due; any other also where `users.deprovision` is `delete`, right after
- * its deactivation.
+ * Returns whether the next sync of a leaver deletes the account by the present settings: right after it deactivates the account,
+ * or, if the account was deactivated before (and may be active again), because the deletion is due.
  */
 function isDeletionDue(
   { link, marked, wanted, deletedAt }: UserCase,

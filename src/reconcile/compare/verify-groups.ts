@@ -73,7 +73,7 @@ type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
 
 /**
  * Verifies one group. Reads in this order: the stored memberships; the group, or if it is missing the one that has its name; the
- * pending changes that the platform has already; the differing members; the members with an unconfirmed removal.
+ * pending changes that the platform has already; the members of a group that is to be adopted; the differing members; the members with an unconfirmed removal.
  * @returns undefined when the platform could not be read
  */
 async function verifyGroup(

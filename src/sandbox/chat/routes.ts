@@ -55,7 +55,7 @@ function findThread(
   return thread;
 }
 
-/** Returns the lines of a thread: its stored messages and, while an answer runs, the answer so far. */
+/** Returns the lines of a thread: the opening record, its messages (with the answer so far while one runs), the closing record. */
 function storedThread(current: CurrentState, thread: ThreadRecord): string[] {
   const run = current.state.runs.get(thread.chatId);
   const messages = messagesOf(current.state, thread);

@@ -75,7 +75,7 @@ function fitting(type: string, value: string): string {
   }
   if (type === 'timestamp without time zone') return fittingMoment(value);
   if (type === 'text') return value;
-  // The other types are whole numbers: `integer` and `bigint`.
+  // The other types are numbers: `numeric`, and the whole numbers `integer` and `bigint`.
   const isNumber =
     type === 'numeric' ? word !== '' && Number.isFinite(Number(word)) : /^[+-]?\d+$/.test(word);
   if (!isNumber) throw badValue(type, value);

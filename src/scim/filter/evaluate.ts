@@ -1,5 +1,6 @@
 // Evaluates a filter on a resource or on one element of a multi-valued attribute (RFC 7644 §3.4.2.2). Also finds the equalities
-// that a filter requires: for the look-up in an index (`equalityOf`), and for an element that PATCH creates (`requiredValues`).
+// that a filter requires, such as for a look-up in an index (`equalityOf`), or for an element that PATCH creates
+// (`requiredValues`).
 import { foldCase } from '../json.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 

@@ -77,7 +77,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
     );
   }
   const outcome = ended(context);
-  // Held and rejected removals; undefined: there are none.
+  // Held and rejected changes, also a rejected deletion of the group; undefined: there are none.
   const refusal = 'condition' in outcome ? outcome.condition : undefined;
   // After a rejected removal the link stays, because the operator needs it to withdraw the rejection.
   if (protectedCount === 0) return refusal ? outcome : undefined;

@@ -150,7 +150,7 @@ async function linkLeftGroup(
  * Looks the platform group of a deleted group up by the name. After a restore it is not known which members the bridge added, so an
  * operator decides about a group with members.
  * @param displayName name at the source
- * @returns an outcome when a group of this name has members; else undefined, and no group is linked
+ * @returns an outcome when a group that may be this one has members; else undefined, and no group is linked
  */
 async function lookUp(context: SyncContext, displayName: string): Promise<SyncOutcome | undefined> {
   const { directory, target, call } = context;

@@ -1,5 +1,6 @@
 // Writes portions of member changes to one group, and judges what the answer says about each member. `writeMembers` keeps the
-// refusals of single members in the context, so that the others are written; `throwIfRefused` throws the first one afterwards.
+// refusals of single members in the context, so that the others are written; `throwIfRefused` throws the first one afterwards. Many
+// refusals in a row are thrown at once.
 import { MEMBERSHIP_SIGN, type WrittenSign } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { refOf } from '../../directory/records.ts';

@@ -1,5 +1,5 @@
 // Decides which pending members of a group are removed (`removeMembers`) and added (`addMembers`) now, and in which portions.
-// Failures about single members are thrown after all writes (`throwIfUnwritten`).
+// Failures about single members are thrown after all writes (`throwIfUnwritten`), or at once after many in a row.
 // Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import {

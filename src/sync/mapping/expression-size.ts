@@ -1,6 +1,6 @@
 // Measures the values of an expression step by step, so that it fails before its texts or lists fill the memory.
 
-/** Limits. `value`: characters and elements of one value; `depth`: its nested levels; `made`: of all values of one evaluation. */
+/** Limits. `value`: characters and elements of one value; `depth`: its nested levels; `made`: of the values that one evaluation creates. */
 export const SIZES = { value: 1_000_000, depth: 32, made: 10_000_000 };
 
 interface Size {

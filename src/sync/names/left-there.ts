@@ -63,7 +63,7 @@ export async function linkLeft(
  * Returns the dead letter about an account or group that is not proven to be that of the resource that left. Under another policy
  * than `sync`, which closes nothing, returns the outcome `synced` and sets `departed`: the link keeps `mayExist` and `tried`, in
  * case the policy changes.
- * @param what why it may be that of the resource, in words that follow "<resource> was deleted at the source, and"
+ * @param what why it may be that of the resource, in words that follow "… was deleted at the source, and" or "… is out of the scope of the target, and"
  * @param doByHand how an operator takes the access of such an account or group away at the platform
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {

@@ -16,7 +16,8 @@ export function createAdministrators(clock: Clock) {
   /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
   const seen = new Map<string, number>();
   let silentUntil = 0;
-  let lastDeactivationAt = Number.NEGATIVE_INFINITY;
+  /** Time of the last call of `awaitSharedRead`. */
+  let lastCallAt = Number.NEGATIVE_INFINITY;
   /** The read of the list that deactivations share. */
   let sharedRead: { at: number; done: Promise<void> } | undefined;
 
@@ -42,14 +43,14 @@ export function createAdministrators(clock: Clock) {
     /** Returns whether the user list failed recently, so that it is not read again yet. */
     isSilent: (): boolean => clock.now() < silentUntil,
     /**
-     * Called for each deactivation. The first one after a pause of FRESH_MS returns at once: for a single deactivation the search
+     * Called for each deactivation that the cache does not answer. The first one after a pause of FRESH_MS returns at once: for a single deactivation the search
      * by the account's own name is enough. Later ones wait for one read of the user list (`readList`) that they share.
      * @throws the error of `readList`
      */
     awaitSharedRead: async (readList: () => Promise<readonly ConsoleUser[]>): Promise<void> => {
       const now = clock.now();
-      const isFirst = now - lastDeactivationAt >= FRESH_MS;
-      lastDeactivationAt = now;
+      const isFirst = now - lastCallAt >= FRESH_MS;
+      lastCallAt = now;
       if (isFirst) return;
       if (!sharedRead || now - sharedRead.at >= FRESH_MS)
         sharedRead = { at: now, done: readList().then(see) };

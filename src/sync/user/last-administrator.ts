@@ -2,7 +2,13 @@
 // never gives the role Admin, and never takes a role away (contract 12.6).
 import { fold } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
-import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../../platform/errors.ts';
+import {
+  EndpointAbsent,
+  IncompleteList,
+  PlatformAborted,
+  PlatformError,
+  PlatformResponse,
+} from '../../platform/errors.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
 import type { Why } from '../provisioning-writer.ts';
@@ -43,7 +49,9 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
     if (administrators.isSilent() && !isKnown) return 'unknown';
     return await lookUp(context, hurried, leaving);
   } catch (error) {
-    if (!(error instanceof PlatformError) || context.call.signal.aborted) throw error;
+    // PlatformAborted: this sync ends, or the sync whose read it shares ended; then it has to be tried again.
+    if (!(error instanceof PlatformError) || error instanceof PlatformAborted || context.call.signal.aborted)
+      throw error;
     administrators.noteSilence();
     // An earlier answer of this check may have shown that the account is an administrator.
     if (isKnown || isKnownAdministrator(context)) throw error;

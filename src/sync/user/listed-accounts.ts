@@ -93,7 +93,8 @@ export function createListedAccounts(deps: { client: Pick<PlatformClient, 'users
     reading ??= read(countNew, signal)
       // Without a list each sync looks up its own account, and its calls report the failure.
       .catch(() => {
-        retryAt = clock.now() + RETRY_MS;
+        // A read that ended with its sync tells nothing about the list.
+        if (!signal.aborted) retryAt = clock.now() + RETRY_MS;
       })
       .finally(() => {
         reading = undefined;

@@ -1,5 +1,8 @@
 // Tests the count of active administrators that remain after a deactivation.
+import { PlatformAborted } from '../../../src/platform/errors.ts';
+import type { SyncContext } from '../../../src/sync/context.ts';
 import { createAdministrators } from '../../../src/sync/user/administrators.ts';
+import { administratorStateOf } from '../../../src/sync/user/last-administrator.ts';
 
 const account = (username: string, isAdmin = true, isDeactivated = false) => ({
   id: username,
@@ -50,4 +53,27 @@ test('the first deactivation reads no user list, later ones share one read, and 
   await expect(known.awaitSharedRead(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
   await Promise.all([known.awaitSharedRead(look), known.awaitSharedRead(look)]);
   expect([looks, known.knows('a1')]).toEqual([1, true]);
+});
+
+test('when the sync that began the shared read of the user list ends, another sync fails with PlatformAborted instead of a check result, and the list does not count as silent', async () => {
+  const { known } = createCache();
+  await known.awaitSharedRead(() => Promise.resolve([]));
+  const ended = () =>
+    Promise.reject(
+      new PlatformAborted({ method: 'GET', route: '/api/v1/users' }, { redact: (text) => text }),
+    );
+  const context = {
+    target: {
+      administrators: known,
+      catalogue: { isOwnedByAdministrator: () => Promise.resolve(false) },
+      client: { accounts: { firstPage: ended } },
+      policy: { users: { protected: [] } },
+    },
+    outbox: { guardStore: { closingUsers: () => Promise.resolve([]) } },
+    link: { core: { userName: 'Bob' } },
+    work: { ref: 'User:b' },
+    call: { signal: new AbortController().signal },
+  } as unknown as SyncContext;
+  await expect(administratorStateOf(context)).rejects.toThrow(PlatformAborted);
+  expect(known.isSilent()).toBe(false);
 });
