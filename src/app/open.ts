@@ -1,5 +1,6 @@
 // Opens the parts of the service for commands, without HTTP server and scheduler: `openDesiredStates` for commands that use Redis
-// alone (and for doctor, which makes its own platform clients), `openScopes` for other commands that call the platform. The other functions build what commands and the admin API share.
+// alone (and for doctor, which makes its own platform clients), `openScopes` for other commands that call the platform. The other
+// functions build what commands and the admin API share.
 import type { Config } from '../config/schema.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { isCalledOtherwise } from '../directory/fleet/announced-rules.ts';

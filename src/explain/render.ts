@@ -190,9 +190,11 @@ function withoutMiddle(text: string, most: number, indent: string): { lines: str
   // A cut line gets ` …`, which takes two columns.
   const short = wrap(text, LINE_COLUMNS - 2);
   const [first = '', ...others] = short;
-  const caseAt = text.split(CLAUSE).findIndex((clause) => /^if /i.test(clause));
-  if (caseAt < 0) return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
-  const advice = wrap(indent + text.split(CLAUSE).slice(caseAt).join(''), LINE_COLUMNS);
+  const clauses = text.split(CLAUSE);
+  const isCase = (clause: string): boolean => /^if /i.test(clause);
+  if (clauses.filter(isCase).length < 2)
+    return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
+  const advice = wrap(indent + clauses.slice(clauses.findIndex(isCase)).join(''), LINE_COLUMNS);
   if (advice.length < most) return { lines: [`${first} …`, ...advice], isWhole: false };
   return { lines: [...short.slice(0, most - 1), `${short[most - 1]} …`], isWhole: false };
 }

@@ -104,7 +104,7 @@ function linkedStateText(facts: ExplainedFacts): string {
     : `the group ${where} is kept as it is until the source deletes the group`;
 }
 
-/** Returns the first cause that stops all changes at the target. */
+/** Returns the first cause at the target for which the change waits. */
 function stopCause(facts: ExplainedFacts): string {
   const { hold, target, fleet, breaker } = facts;
   if (hold) return `all writes to ${target} are on hold`;

@@ -7,7 +7,7 @@ import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
-const NOT_PUSHED = 'not pushed since the restore';
+const NOT_CHANGED = 'not changed by a push since the restore';
 
 let place: Place;
 afterEach(() => place.stop());
@@ -28,14 +28,14 @@ const open = (): Promise<Place> =>
     rest: { connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }], events } } },
   });
 
-test('a held deactivation that is only known from a restored backup is shown as not pushed since, until the source pushes the user again', async () => {
+test('a held deactivation that is only known from a restored backup is shown as not changed by a push since, until the source changes the user', async () => {
   place = await open();
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
-  expect(await told('approvals', 'show', id)).not.toContain(NOT_PUSHED);
+  expect(await told('approvals', 'show', id)).not.toContain(NOT_CHANGED);
   const file = join(place.commands.folder, 'day.backup');
   await told('backup', file);
   // The identity provider takes the deactivation back after the backup, and does not repeat that.
@@ -45,11 +45,11 @@ test('a held deactivation that is only known from a restored backup is shown as 
   await told('restore', file, '--replace', '--yes');
 
   expect(await told('approvals', 'show', id)).toMatch(
-    /as of the backup of \S+, not pushed since the restore at \S+: check at the identity provider/,
+    /as of the backup of \S+, not changed by a push since the restore at \S+: check at the identity provider/,
   );
   await place.start();
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann A.' });
-  expect(await told('approvals', 'show', id)).not.toContain(NOT_PUSHED);
+  expect(await told('approvals', 'show', id)).not.toContain(NOT_CHANGED);
 }, 60_000);
 
 test('restore names the security events and the first approvals that are removed with the stored data', async () => {

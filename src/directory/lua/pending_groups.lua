@@ -53,8 +53,9 @@ end
 
 -- Stores a sign for distinct users of a group at a target. If it replaces a pending removal (TO_REMOVE), resources that wait for
 -- that removal become due; nothing waits for a kept or an unconfirmed removal. If the members are wanted again, the guard's
--- decision about their removal ends. `absence`, of additions: why the platform has no such members yet: `joined`, the users were no
--- members at the source until now; `new`, the group or the account was created at the platform just now; nil: it may have them.
+-- decision about their removal ends. `absence`, of additions: why the platform has no such members yet, unless an earlier sign says
+-- otherwise: `joined`, the users were no members at the source until now; `new`, the group or the account was created at the
+-- platform just now; nil: it may have them.
 local function set_pending_at(target, group, users, sign, absence)
   if #users == 0 then return end
   local pending_members = key('pendingMembers', target .. ':' .. group)
@@ -70,8 +71,8 @@ local function set_pending_at(target, group, users, sign, absence)
     -- With an earlier sign an addition may have been sent (a target that was out of the settings for a while keeps signs). To a
     -- group or account that is new at the platform (absence `new`), none was sent yet.
     local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
-    local is_surely_absent = absence and not (absence == 'joined' and is_returned)
-    local list = is_surely_absent and not may_be_sent and unsent or maybe_sent
+    local is_absence_known = absence and not (absence == 'joined' and is_returned)
+    local list = is_absence_known and not may_be_sent and unsent or maybe_sent
     list[#list + 1] = user
   end
   call_with('HSET', pending_members, signs)

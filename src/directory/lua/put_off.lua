@@ -10,7 +10,7 @@ local function make_put_off_due(target)
     local from, to = string.format('(%d', priority * SPAN + clock()), string.format('(%d', (priority + 1) * SPAN)
     for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
       local link = redis.call('HGET', key('links', target), ref)
-      -- A resource that waits for a held change of another one has the condition `Held` in its link too (link.ts).
+      -- A resource that waits for the name or account of one with a held change usually has the condition `Held` too (link.ts).
       local waits_for_decision = link and string.find(link, '"reason":"Held"', 1, true)
       -- The last two of these positions are no priorities: such a resource gets the lowest one.
       if waits_for_decision then requeue(target, ref, math.min(priority, RECONCILE)) end

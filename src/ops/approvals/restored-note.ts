@@ -1,13 +1,13 @@
 // Tells of a held change that it may be outdated after a restore: between backup and restore the source may have taken it back,
 // and an identity provider does not repeat that by itself.
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { backupText, readRestored } from '../../reconcile/tenant/restored.ts';
+import { backupText, ifOpen, readRestored } from '../../reconcile/tenant/restored.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { HeldChange } from './held-change.ts';
 import { readKnown } from './known-resource.ts';
 
 /**
- * Adds a note to the reason of each change of a resource that the source has not changed since the last restore.
+ * Adds a note to the reason of each change of a resource that no push has changed since the last restore, until a run converges.
  * @param items changes that may still be approved
  */
 export async function withRestoredNote(
@@ -15,11 +15,13 @@ export async function withRestoredNote(
   target: string,
   items: HeldChange[],
 ): Promise<HeldChange[]> {
-  if (items.length === 0) return items;
-  const restored = await readRestored(state.acts);
+  const [outbox, runs] = [state.outboxes.get(target), state.runs.get(target)];
+  if (items.length === 0 || !outbox || !runs) return items;
+  const scope = { acts: state.acts, outbox, runs, target: { name: target } };
+  const restored = await ifOpen(await readRestored(state.acts), scope);
   if (!restored) return items;
   const known = await readKnown(state, target, [...new Set(items.map(({ ref }) => ref))]);
-  const note = `; as of ${backupText(restored)}, not pushed since the restore at ${isoTime(restored.at)}: check at the identity provider that it still holds`;
+  const note = `; as of ${backupText(restored)}, not changed by a push since the restore at ${isoTime(restored.at)}: check at the identity provider that it still holds`;
   return items.map((item) => {
     // Undefined: the time of the deletion is not known any more, so it was long ago.
     const changedAt = known.get(item.ref)?.changedAt ?? 0;

@@ -78,11 +78,11 @@ export async function backup(
   for (const { connection, archive } of states) {
     for await (const each of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
       const items = divideItems(each);
-      for (const item of items.damaged) {
-        const place = { connection, ...placeIn(each, item) };
-        // A resource that changed during the backup is in two lines.
-        damaged.set(Object.values(place).join(' '), place);
-      }
+      // A resource that changed during the backup is in a second line (`again`). With a sound one the backup has it.
+      if (each.again) for (const item of items.sound) damaged.delete(textOf(placeOf(connection, each, item)));
+      else
+        for (const place of items.damaged.map((item) => placeOf(connection, each, item)))
+          damaged.set(textOf(place), place);
       if (items.sound.length === 0) continue;
       const line = { ...each, items: items.sound };
       for (const text of textsOf(connection, line)) await put(text);
@@ -105,10 +105,12 @@ export async function backup(
   };
 }
 
-function placeIn({ family, target, key, id }: ArchiveLine, item: unknown): Pick<DamagedItem, 'key' | 'item'> {
+function placeOf(connection: string, { family, target, key, id }: ArchiveLine, item: unknown): DamagedItem {
   const name = key ?? [family, target, id].filter(Boolean).join(':');
-  return Array.isArray(item) ? { key: name, item: String(item[0]) } : { key: name };
+  return { connection, key: name, ...(Array.isArray(item) ? { item: String(item[0]) } : {}) };
 }
+
+const textOf = (place: DamagedItem): string => Object.values(place).join(' ');
 
 /** Returns the line, split if it is too long. @throws Error for an item that is larger than a backup can hold */
 function textsOf(connection: string, line: ArchiveLine): string[] {

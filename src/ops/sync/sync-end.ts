@@ -1,5 +1,5 @@
-// Tells how a sync ended (`endOf`). The functions `with…` add to a report (SyncEnd) why the resource is not as desired or is left
-// alone.
+// Tells how a sync ended (`endOf`). The other functions tell, or add to a report (SyncEnd), why the resource is not as desired
+// or is left alone.
 import { heldUntil, holderWords } from '../../directory/guard/operator-hold.ts';
 import { conditionText, deletionText } from '../../directory/outbox/condition-text.ts';
 import { isAwaitingDecision } from '../../directory/outbox/link-condition.ts';

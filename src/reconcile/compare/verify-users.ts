@@ -67,8 +67,8 @@ async function lookAtUsers(
 }
 
 /**
- * Verifies one user. Reads in this order: the linked account, or if it is missing the one that has the name; the attribute values;
- * the account that may be adopted, with its values; the number of the account.
+ * Verifies one user. Reads in this order: the linked account, or if it is missing the one that has the externalId or the name; the
+ * attribute values; the account that may be adopted, with its values; the number of the account.
  * @returns undefined when the platform could not be read
  */
 async function verifyUser(

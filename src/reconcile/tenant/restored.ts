@@ -38,7 +38,12 @@ export async function readRestored(acts: Pick<Acts, 'search'>): Promise<Restored
  */
 export async function ifOpen(
   restored: Restored | undefined,
-  { acts, outbox, runs, target }: Pick<ReconcileScope, 'acts' | 'outbox' | 'runs' | 'target'>,
+  {
+    acts,
+    outbox,
+    runs,
+    target,
+  }: Pick<ReconcileScope, 'acts' | 'outbox' | 'runs'> & { target: { name: string } },
 ): Promise<Restored | undefined> {
   if (!restored) return undefined;
   const { convergedAt = 0 } = await runs.read();
