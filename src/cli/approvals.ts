@@ -22,6 +22,7 @@ import { counted } from '../support/counted.ts';
 import {
   SHOWN_CHANGES,
   MOST_CHANGES,
+  endedFirstApprovals,
   groupsToDelete,
   heldAgainText,
   isSomeByFormerSettings,
@@ -194,6 +195,10 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
         'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
       );
     if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
+    const ended = await endedFirstApprovals(states, approval, settingsOf);
+    // The one with this id was completed.
+    for (const { by, total } of ended.filter((first) => first.id !== id))
+      say(`The first approval of ${counted(total, 'change')}, by ${by}, ended with this decision.`);
     for (const name of administrators) say(heldAgainText(name));
     if (await isSomeHeld(states, approval, deletedGroups))
       say(

@@ -43,7 +43,9 @@ export function syncCommand(program: Command, cli: Cli): void {
         syncAll(text, { ...context, config }, flags, actorOf(cli, flags)),
       );
       if (flags.json) sayJson(reports);
-      cli.exit(Math.max(...reports.map(exitCodeOf)));
+      const codes = reports.map(exitCodeOf);
+      // A refusal (1) at one target is told before a held change (2) at another, as by reconcile.
+      cli.exit(codes.includes(1) ? 1 : Math.max(...codes));
     });
 }
 

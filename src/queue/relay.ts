@@ -56,7 +56,7 @@ const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
 /** Longest wait for the last sweep at shutdown; its marks remain in the outbox. */
 const LAST_SWEEP_MS = 3000;
-const SWEEP_FAILED = 'outbox cannot be read: tried again';
+const SWEEP_FAILED = 'due changes did not reach the queue: tried again';
 
 /** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by name of the connection */
 export function createRelay(

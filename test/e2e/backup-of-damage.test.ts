@@ -9,14 +9,15 @@ const BOB = 'bob@acme.example';
 
 let place: Place;
 beforeEach(async () => {
-  place = await openPlace({});
+  place = await openPlace({ target: { groups: { members: 'authoritative' } } });
 }, 60_000);
 afterEach(() => place.stop());
 const { outcome, told } = commandsAt(() => place);
 
 test('a backup leaves a damaged user out and names it, and its restore takes nothing away from this user', async () => {
   const ann = await place.idp.createUser(ANN);
-  await place.idp.createUser(BOB);
+  const bob = await place.idp.createUser(BOB);
+  await place.idp.createGroup('north', [ann, bob]);
   await place.idle();
   const users = await place.key(':users');
   const stored = (await place.redis.hget(users, ann)) ?? '';
@@ -28,12 +29,12 @@ test('a backup leaves a damaged user out and names it, and its restore takes not
   await place.stopApps();
   expect(await outcome('restore', file, '--replace', '--yes')).toEqual([
     0,
-    expect.stringContaining('1 user, 0 groups, 2 links'),
+    expect.stringContaining('1 user, 1 group, 3 links'),
   ]);
   await place.start();
   await told('release');
   await told('reconcile', '--yes');
-  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect(await place.platform.user(ANN)).toMatchObject({ active: true, groups: ['north'] });
   await place.idp.createUser(ANN);
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(true);

@@ -51,7 +51,9 @@ test('the rejection of a change with a first approval is withdrawn → `approval
   expect(await list()).not.toContain(first);
   expect(await list()).toContain(`a second person approves ${second}`);
   expect((await decide('approve', first, '--by', 'fay')).code).toBe(1);
-  await decide('withdraw', id, '--person', NAMES[2]);
+  expect((await decide('withdraw', id, '--person', NAMES[2])).text).toContain(
+    'The first approval of 3 changes, by eva, ended with this decision.',
+  );
   expect(await list()).toContain('still rejected: 0 of 3');
   expect(await list()).not.toContain('a second person');
 }, 60_000);

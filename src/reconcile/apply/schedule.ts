@@ -220,7 +220,7 @@ async function runOnce(
     return plan !== undefined;
   } catch (error) {
     if (signal.aborted || error instanceof RunLost) return false;
-    log.error({ err: error as Error, why }, 'reconcile failed, the next run tries again');
+    log.error({ err: error as Error, why }, 'reconcile failed: see scim-bridge status');
     return true;
   }
 }

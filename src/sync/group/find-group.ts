@@ -107,7 +107,7 @@ export async function createPlatformGroup(context: SyncContext, name: string): P
     // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
     const message =
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
-    return laterOrConflict(context, message);
+    return laterOrConflict(context, message, 409);
   }
   await dropRemovals(context);
   return linkTo(context, created, 'created', { isNew: true });
