@@ -37,9 +37,9 @@ export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
     .join(', ');
 
 /**
- * Returns when held changes expire, with the time that is left.
+ * Returns a text: when held changes expire or expired, the time that is left, and how the guard goes on then.
  * @param left as `leftMs` of an `Approval`
- * @param endOfHold as in `judgedAnew`
+ * @param endOfHold how the hold of the target ends (`holdAdvice`); undefined: the target is not on hold
  */
 export function expiryText(expiresAt: string, left: number, endOfHold: string | undefined): string {
   if (left <= 0) return `expired ${expiresAt}: it cannot be decided any more, ${judgedAnew(endOfHold)}`;

@@ -83,7 +83,7 @@ async function toStandardOutput(text: string): Promise<void> {
 
 async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
   const progress = createProgressLine('backup');
-  // `fed`: the pairs of connection and target in the settings; `former`: those that were there before.
+  // `fed`: the pairs of connection and target in the settings. `knownTargets.former`: those that the settings have no more.
   return withStore(config, async (states, { knownTargets, fed, formerState }) => {
     const withFormerTargets = (await knownTargets.former(fed)).map(({ connection }) => connection);
     // Former connections too: their links show which accounts may still be open.

@@ -1,4 +1,5 @@
-// Defines the command links, which lists, exports, imports and forgets links between resources and platform ids.
+// Defines the command links, which lists, shows, exports, imports and forgets links between resources and platform ids, and keeps
+// the accounts of a removed target.
 import { once } from 'node:events';
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -99,7 +100,9 @@ export function linksCommand(program: Command, cli: Cli): void {
     .action((text: string, flags: Flags, command: Command) => forget(text, flags, command, cli));
 
   withOperator(group.command('keep'))
-    .description('accept that the accounts and groups of a target stay that was taken out of the settings')
+    .description(
+      'let the accounts and groups of a target stay after the target was taken out of the settings',
+    )
     .requiredOption('--connection <name>', 'the connection that has fed it')
     .requiredOption('--target <name>', 'the target')
     .option('--yes', 'do not ask')

@@ -1,4 +1,5 @@
-// Describes the account of a former record of a person who was hired again, while the guard holds a change of that record.
+// Sentences about a person who was deleted at the source and pushed again: the account may still be linked to the former record,
+// that of the deleted user, while the guard holds a change of it.
 import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
 import { refsOf } from '../ops/approvals/held-change.ts';

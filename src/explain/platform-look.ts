@@ -1,13 +1,13 @@
-// Reads one resource from the platform, so that an explanation shows its present state.
+// Compares one resource with the platform for an explanation, and sorts the plan entries: differences, memberships that others
+// added, those that the policy leaves, and changes that are made there already.
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
 import { LEFT_OUT } from '../reconcile/compare/compare-memberships.ts';
-import { isRename } from '../reconcile/compare/group-names.ts';
 import { compareOne } from '../reconcile/plan/compare-one.ts';
 import { countDecidable } from '../reconcile/compare/done-changes.ts';
 import { withNames } from '../reconcile/compare/entry-names.ts';
-import { isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
+import { isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/plan/narrow-scan.ts';
 import { masked } from '../reconcile/compare/user-case.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -20,6 +20,7 @@ import { defaultTexts } from '../sync/mapping/default-value.ts';
 import type { Mapping } from '../sync/mapping/mapping.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { removedUser } from '../directory/member-names.ts';
+import { differenceTest } from './difference-test.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
@@ -93,78 +94,99 @@ export async function lookAtPlatform(
     ]);
     // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread();
-    // Entries of held and rejected changes, and of memberships that wait, become entries that are shown and not written (`report`):
-    // other parts of the explanation name them.
-    const { account, groupsLeftAlone, notCompared = 0 } = compared;
-    const named = await withNames(scope, await withoutUnwritten(scope, compared.entries));
-    const entries = isPerson ? named : await withUnreadyMembersReported(scope, named);
-    // `done`: held or rejected changes that somebody has already made at the platform.
-    const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
-    const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
-    const removedMembers = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
-    // Returns the name of the other side of a membership: for a person the group (also in an entry that creates it again), for a
-    // group the member, by platform id if the name is missing.
-    const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
-      kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
-    const isDifference = differenceTest(ref, compared.isGone === true);
-    const differing = entries.filter(isDifference);
-    if (compared.areValuesUnread && differing.length === 0) return unread();
-    const differences = differing.map((entry) => {
-      const { action, reason, before, after } = entry;
-      return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
-    });
-    const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
-    const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
-      unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
-    const addedByOthers =
-      groupsLeftAlone?.map(({ name }) => name) ?? namesOf(({ reason }) => reason !== LEFT_OUT);
-    const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
-    const isLeft = (entry: PlanEntry): boolean => isLeftBy(scope.target.policy, entry);
-    const stays = entries.filter((entry) => entry.action === 'removeMember' && isLeft(entry));
-    const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
-    const ofResource = entries.filter((entry) => entry.ref === ref);
-    const observed = isPerson
-      ? withObserved(values, account, scope.target.mapping)
-      : withObservedName(values, ofResource);
-    // Only for a protected account `groupsLeftAlone` is set. No run changes the account, so it has no entries, and its values are
-    // compared here.
-    const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
-    return {
-      platform: {
-        at,
-        state: differences.length > 0 || isProtectedUnlike ? 'differs' : 'equal',
-        why: null,
-        differences,
-        addedByOthers,
-        leftOutGroups,
-        leftByPolicy,
-        leftDifferences: entries.filter(isLeft).length,
-        // The explanation does without definitions that could not be read.
-        defaults:
-          Array.isArray(definitions) && hasAccount(ofResource)
-            ? defaultTexts(definitions, isUnset(scope, ofResource, observed))
-            : [],
-        done: held + rejected,
-        toBeHeld: (await withToBeHeld(scope, differing)).filter(isToBeHeld).length,
-        readInTurn: isPerson && (await isFoundInTurn(scope, differing)),
-        notCompared,
-        accountGone: compared.isGone ?? false,
-      },
-      values: observed,
-      pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...removedMembers],
-      leftOut:
-        members > COMPARED_MEMBERS
-          ? undefined
-          : entries
-              .filter((entry) => entry.action === 'addMember' && isLeft(entry))
-              .flatMap(({ ref: group, member }) => (isPerson ? group : member?.ref) ?? []),
-      isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
-    };
+    const read = { compared, definitions: Array.isArray(definitions) ? definitions : undefined };
+    const look = await sortEntries(scope, ref, read, { members, values });
+    return look ? { ...look, platform: { at, why: null, ...look.platform } } : unread();
   } catch (error) {
     // Each call needs a budget from Redis. Without it (`isStoreFailure`), and after the time limit, the stored state is explained.
     if (!signal.aborted && !isStoreFailure(error)) throw error;
     return unread();
   }
+}
+
+/** The results of the reads of a resource. */
+interface Read {
+  compared: NonNullable<Awaited<ReturnType<typeof compareOne>>>;
+  /** Definitions of the attributes; undefined: not read. */
+  definitions: Parameters<typeof defaultTexts>[0] | undefined;
+}
+
+/** A look without the time of the read. */
+type Sorted = Omit<PlatformLook, 'platform'> & { platform: Omit<PlatformLook['platform'], 'at' | 'why'> };
+
+/** Sorts the plan entries of a resource; undefined: no difference was found, and values could not be read. */
+async function sortEntries(
+  scope: ReconcileScope,
+  ref: Ref,
+  { compared, definitions }: Read,
+  { members, values }: { members: number; values: AttributeState[] },
+): Promise<Sorted | undefined> {
+  const isPerson = ref.startsWith('User:');
+  // Entries of held and rejected changes, and of memberships that wait, become entries that are shown and not written (`report`):
+  // other parts of the explanation name them.
+  const { account, groupsLeftAlone, notCompared = 0 } = compared;
+  const named = await withNames(scope, await withoutUnwritten(scope, compared.entries));
+  const entries = isPerson ? named : await withUnreadyMembersReported(scope, named);
+  // `done`: held or rejected changes that somebody has already made at the platform.
+  const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
+  const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
+  const removedMembers = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
+  // Returns the name of the other side of a membership: for a person the group (also in an entry that creates it again), for a
+  // group the member, by platform id if the name is missing.
+  const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
+    kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
+  const isDifference = differenceTest(ref, compared.isGone === true);
+  const differing = entries.filter(isDifference);
+  if (compared.areValuesUnread && differing.length === 0) return undefined;
+  const differences = differing.map((entry) => {
+    const { action, reason, before, after } = entry;
+    return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
+  });
+  const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
+  const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
+    unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
+  const addedByOthers =
+    groupsLeftAlone?.map(({ name }) => name) ?? namesOf(({ reason }) => reason !== LEFT_OUT);
+  const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
+  const isLeft = (entry: PlanEntry): boolean => isLeftBy(scope.target.policy, entry);
+  const stays = entries.filter((entry) => entry.action === 'removeMember' && isLeft(entry));
+  const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
+  const ofResource = entries.filter((entry) => entry.ref === ref);
+  const observed = isPerson
+    ? withObserved(values, account, scope.target.mapping)
+    : withObservedName(values, ofResource);
+  // Only for a protected account `groupsLeftAlone` is set. No run changes the account, so it has no entries, and its values are
+  // compared here.
+  const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
+  return {
+    platform: {
+      state: differences.length > 0 || isProtectedUnlike ? 'differs' : 'equal',
+      differences,
+      addedByOthers,
+      leftOutGroups,
+      leftByPolicy,
+      leftDifferences: entries.filter(isLeft).length,
+      // The explanation does without definitions that could not be read.
+      defaults:
+        definitions && hasAccount(ofResource)
+          ? defaultTexts(definitions, isUnset(scope, ofResource, observed))
+          : [],
+      done: held + rejected,
+      toBeHeld: (await withToBeHeld(scope, differing)).filter(isToBeHeld).length,
+      readInTurn: isPerson && (await isFoundInTurn(scope, differing)),
+      notCompared,
+      accountGone: compared.isGone ?? false,
+    },
+    values: observed,
+    pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...removedMembers],
+    leftOut:
+      members > COMPARED_MEMBERS
+        ? undefined
+        : entries
+            .filter((entry) => entry.action === 'addMember' && isLeft(entry))
+            .flatMap(({ ref: group, member }) => (isPerson ? group : member?.ref) ?? []),
+    isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
+  };
 }
 
 /** Returns the look at a platform that could not be read. @param why failure of the last failed read; null: no read failed */
@@ -193,45 +215,6 @@ const unreadLook = (
   leftOut: undefined,
   isAsDesired: false,
 });
-
-/**
- * Returns a test of whether an entry is a difference of the looked-up resource, and not of another resource that the same sync
- * writes.
- * @param isGone whether the platform does not have the linked account of a person any more
- */
-function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolean {
-  const isPerson = ref.startsWith('User:');
-  // A pending new name of a group is no difference of the person: the memberships tell it (memberships-of-user.ts).
-  const isOnItsWay = (entry: PlanEntry): boolean =>
-    isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
-  // For a group: an entry about the account of a member, or about a definition for its values, is no difference of the group. The
-  // entry of the membership tells that an account is gone.
-  const isOfMember = ({ kind, action }: PlanEntry): boolean =>
-    !isPerson && (kind === 'User' || action === 'defineAttribute');
-  // The person is wanted and the account is gone: a run makes or links another one (NEWLY_LINKED), or a conflict prevents that.
-  const isUnmade = ({ action, kind, attribute }: PlanEntry): boolean =>
-    isGone &&
-    kind === 'User' &&
-    attribute === undefined &&
-    (action === 'conflict' || NEWLY_LINKED.has(action));
-  // A sync that makes the account of a member anew adds the member to other groups too; the sync of a person also renames the
-  // account of another person who has the userName.
-  const isOfOther = (entry: PlanEntry): boolean =>
-    entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
-  // A group of the person is gone, and no run makes or links another one.
-  const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
-    isPerson && action === 'conflict' && kind === 'Group';
-  // A conflict of an attribute concerns the person only. A conflict of a member's whole account concerns the group too: there is no
-  // membership without account.
-  const isOtherConflict = (entry: PlanEntry): boolean =>
-    entry.action === 'conflict' &&
-    (isOfMember(entry) ? entry.attribute === undefined : entry.attribute !== undefined);
-  return (entry) =>
-    (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
-    isUnmade(entry) ||
-    isGroupConflict(entry) ||
-    isOtherConflict(entry);
-}
 
 /** Returns whether the platform was seen to have another value than the desired one. */
 const isUnlike = ({ desired, observed }: AttributeState): boolean =>

@@ -86,7 +86,7 @@ export function tendTold(
 
 /** Creates the grouping. @param groupMs returns the grouping time, milliseconds */
 export function createNoticeGrouping(groupMs: () => number) {
-  // By state and key of a change: the time since when it was seen in every round.
+  // `<state> <key>` of a change → time of the first of the consecutive calls of `ripe` that had this change.
   let firstSeen = new Map<string, number>();
   return {
     /** Returns the changes of the next message; none until one of them has lasted for the grouping time. */

@@ -1,4 +1,5 @@
-// Ends work when a target does not answer, judged by the calls of this process and by the breaker that all replicas share.
+// Ends work when a target does not answer, or when calls wait too long for its rate limit or a pause. Judged by the calls of this
+// process, and by the breaker and the pause that all replicas share.
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
@@ -6,7 +7,10 @@ import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/ta
 import { pauseWords } from './breaker-words.ts';
 import { targetRefusesRate, targetSilent, type TargetSilent, type Watched } from './target-silent.ts';
 
-/** Time without a good answer after which a command gives up, milliseconds. The command, with its start, ends within 15 s. */
+/**
+ * Time without a good answer (`TargetSilence`: a 429 is one) after which a command gives up, milliseconds. Also the longest wait for
+ * the rate limit or a pause as long as all answers were 429. The command, with its start, ends within 15 s.
+ */
 const SILENCE_MS = 9000;
 /** Interval of the checks, milliseconds. */
 const CHECK_MS = 250;
@@ -14,7 +18,7 @@ const CHECK_MS = 250;
 const ENOUGH_FAILURES = 3;
 /** Statuses that count as a failure of the target at the first answer. */
 const CLEAR_STATUSES = new Set([401, 503]);
-/** Longest wait for the rate limit after a good answer, milliseconds; it is longer than the usual window of a rate limit. */
+/** Longest such wait after a good answer other than 429, milliseconds; it is longer than the usual window of a rate limit. */
 const LIMITED_MS = 120_000;
 /** Wait for the rate limit after which it is reported, milliseconds. */
 const TELL_AFTER_MS = 3000;
@@ -24,7 +28,7 @@ const isSilenceSure = ({ failures, last }: TargetSilence, { open }: BreakerState
   open || failures === 0 || failures >= ENOUGH_FAILURES || CLEAR_STATUSES.has(last?.status ?? 0);
 
 /**
- * Runs work with a signal that is aborted when the target does not answer.
+ * Runs work with a signal that is aborted when the target does not answer, or when calls wait too long for its rate limit.
  * @param tell called with a sentence about each wait for the rate limit, once the wait has lasted some seconds
  * @throws TargetSilent; the reason of `signal`; what `work` throws
  */

@@ -43,7 +43,7 @@ export interface Facts {
   removedTargets: readonly string[];
   /** The last restore, if the source has not pushed the person since; undefined: there was none. */
   restored: Restored | undefined;
-  /** Times of the last writes of the user, by the provisioning log. */
+  /** Times of the last writes of the bridge for the user, according to the provisioning log. */
   writes: LastWrites;
   /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;

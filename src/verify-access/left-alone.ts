@@ -1,5 +1,5 @@
-// Names the groups and values of an account that the settings leave alone: "as desired" does not include them. Reads Redis, writes
-// nothing.
+// Names the groups and values of an account that the settings leave alone: the verdict "as desired" does not cover them.
+// Reads Redis, writes nothing.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import { parseLink, type Link } from '../directory/outbox/link.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -72,7 +72,7 @@ async function linkedLeftOut(
   });
 }
 
-/** Returns the groups of the account in which the policy of the target leaves the person against the source. */
+/** Returns the groups in which the policy of the target leaves the person, although the source removed the person. */
 async function groupsLeftByPolicy(
   { directory, drifts, target }: ReconcileScope,
   { user }: Reading,

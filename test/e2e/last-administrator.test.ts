@@ -183,7 +183,7 @@ test('an approved deactivation of the last administrator is held again → its l
   expect(text).toContain('anew: an earlier approval or hold ended before the change was written');
 }, 30_000);
 
-test('another user becomes administrator → the exception about the held deactivation keeps its time', async () => {
+test('another user becomes administrator → the exception of the former last administrator gets the reason Held and keeps its `since`', async () => {
   const { ref, since } = await lastAdministrator();
   await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'third@acme.example', isAdmin: true }],

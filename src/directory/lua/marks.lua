@@ -32,7 +32,7 @@ local function make_due(target, ref, priority, due)
   enqueue(target, ref, priority * SPAN + due)
 end
 
--- Returns the priority of the job of a ref that waits in the queue; nil or false: no job waits.
+-- Returns the priority of the job of a ref if the job waits in the queue; nil or false: none waits.
 local function waiting_priority(target, ref)
   local delivery = redis.call('HGET', key('deliveries', target), ref)
   return delivery and tonumber(string.match(delivery, '^%d+ (%d+)$'))

@@ -41,7 +41,7 @@ end
 -- (`p.rulesReadGroups`), because their mapped values may change.
 local function make_memberships_pending(group, users, sign)
   count_members(group, sign == TO_ADD and #users or -#users)
-  -- Users who join were no members at the source before.
+  -- `joined` tells set_pending_all why the platform does not have these members yet: they were no members at the source until now.
   set_pending_all(group, users, sign, sign == TO_ADD and 'joined')
   if not p.rulesReadGroups then return end
   for _, user in ipairs(users) do mark('User:' .. user, EDIT) end

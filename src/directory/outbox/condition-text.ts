@@ -16,7 +16,7 @@ const JUDGED_BEFORE =
 export const isHeldByFormerSettings = (text: string): boolean => text.includes(JUDGED_BEFORE);
 
 /**
- * Returns the note for a held change of a resource, '' if the settings are the same as when the guard held the change.
+ * Returns the note that the settings have changed since the guard held the change; '' if they have not, or nothing is held.
  * @param condition of the resource
  * @param settings print of the present settings
  */

@@ -18,7 +18,7 @@ export interface LastProof {
 }
 
 export function createLastProof({ redis, keys }: StoreDeps) {
-  /** Takes the lock. @returns false while another process runs a proof, or finished one recently */
+  /** Takes the turn of the scheduled proof. @returns false while another scheduler has it, or rests after its proof */
   const takeTurn = async (longestMs: number): Promise<boolean> =>
     (await redis.set(keys.key('proofTurn'), '1', 'PX', longestMs, 'NX')) !== null;
 

@@ -1,4 +1,5 @@
-// Finds the ids of the approvals that an advice names: the open one of a target, and the rejection of a resource.
+// Finds what an advice about held or rejected changes names: the id of the newest approval of a target, the id of the rejection of
+// a resource, and a sentence if the approval has expired, so that no operator can decide it.
 import type { Destruction, HeldChanges } from '../../directory/guard/held-changes.ts';
 import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
 import { isoTime } from '../../support/sources.ts';
@@ -8,7 +9,7 @@ import type { Ref } from '../../directory/records.ts';
 import { countUndecidedMembers } from './present-condition.ts';
 
 export interface ApprovalIds {
-  /** Id of the open approval; undefined: the guard holds nothing. */
+  /** Id of the newest approval, also of an expired one; undefined: there is none, but changes of a former one may be held still. */
   held: string | undefined;
   /** Whether changes of the target were held under an approval that has expired, and are not judged anew yet. */
   hasExpired: boolean;
@@ -25,7 +26,7 @@ export interface ApprovalIds {
   rejectionOf: (ref: Ref, change?: Partial<Destruction>) => string | undefined;
 }
 
-/** Reads the open approval and the kept decisions of one target. */
+/** Reads the newest approval and the kept decisions of one target. */
 export async function readApprovalIds(
   connection: string,
   { guardStore, resourceStatus, target }: Pick<Outbox, 'guardStore' | 'resourceStatus' | 'target'>,
@@ -49,7 +50,7 @@ export async function readApprovalIds(
       const status = known ?? (await resourceStatus(ref));
       // Followers: members whose held deactivation an operator can decide, and with it their removal from this group.
       const { followers } = await countUndecidedMembers({ guardStore }, ref, status);
-      return followers > 0 ? undefined : expiredSentence(target, guardStore, { open, ...status });
+      return followers > 0 ? undefined : expiredSentence(target, guardStore, { open, guard: status.guard });
     },
     rejectionOf: (ref, { kind, subject } = {}) => {
       const isMeant = (item: Destruction): boolean =>

@@ -23,7 +23,7 @@ export function withReason(end: SyncEnd, outcome: SyncOutcomeName, message: stri
   };
 }
 
-/** Report about one resource at the end of a sync that an operator ordered, or of a dry run. Variables call it `end`. */
+/** Report about one resource at the end of a sync that an operator ordered, or of a dry run. */
 export interface SyncEnd {
   /** Undefined after a dry run. */
   outcome?: SyncOutcomeName;

@@ -1,4 +1,5 @@
-// Starts reconcile runs by schedule, one at a time across all replicas. A process that starts also starts a run that was missed.
+// Starts reconcile runs one at a time across all replicas: by schedule, when a process starts and a run is needed, and when all
+// records have to be mapped anew.
 import cron from 'node-cron';
 import { isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { RunLost } from '../../directory/outbox/drift.ts';

@@ -1,6 +1,6 @@
 // Names the cause of a difference, the `attribution` of its plan entry. Pure. The cause follows from the platform's audit log
 // and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
-// wrote the differing value.
+// wrote the differing value. A restore and deleted definitions of attributes are other causes.
 import type { Ref } from '../../directory/records.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Attribution, PlanEntry } from '../entry.ts';
@@ -125,7 +125,9 @@ function attributionOf(
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
   if (stranger) return byEvent(stranger);
-  // Only a deletion (`Deleted user via SCIM`) explains that a resource has to be created again.
+  // Only entries of the bridge's own account are left. One that is newer than its last known write is none of the known writes: a
+  // restore may have made the bridge forget it, or somebody else uses the key. Of these, only a deletion (`Deleted user via SCIM`)
+  // explains that a resource has to be created again.
   const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
   const last = touched.find((event) => event.at > writtenAt && isFitting(event));
   const changed = timeOf(changedAt);
@@ -135,6 +137,7 @@ function attributionOf(
     // Without a time of change only the audit log can name another cause.
     return last ? byEvent(last) : entry.attribution;
   }
+  // A membership that ended with the account of its member was written all the same.
   if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoTime(valueWrittenAt) };
   if (last) return { ...byEvent(last), at: isoTime(changed) };

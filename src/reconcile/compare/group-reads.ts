@@ -14,7 +14,7 @@ export const MOST_READ = 20;
 /** Number of groups that are read at the same time. */
 export const READ_AT_ONCE = 2;
 
-/** A user with an account, as the platform showed it. */
+/** Facts by which the memberships of a linked user are compared: the groups of the account, and the bridge's own pending changes. */
 export interface ComparedUser {
   ref: Ref;
   link: Link;

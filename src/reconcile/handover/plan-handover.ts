@@ -68,8 +68,8 @@ interface Leaver {
 }
 
 /**
- * Returns whether the bridge closed the account or found it closed (`Link.closedAt`), the platform confirmed it, and no change of
- * the account is pending or held.
+ * Returns whether the bridge closed the account or found it closed (`Link.closedAt`), the platform confirmed it, and the
+ * link has no condition.
  */
 export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>
   link.id !== undefined &&

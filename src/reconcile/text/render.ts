@@ -34,7 +34,7 @@ const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?
 
 type Paint = (sign: string, text: string) => string;
 
-/** Parts of a plan whose entries have a line each; the entries of the other parts are counted, with examples. */
+/** Which parts of a plan are listed entry by entry; the others are counted, with examples. */
 interface Listed {
   changes: boolean;
   /** Entries that no run writes, exceptions and the handover. */

@@ -218,7 +218,7 @@ export async function behindHeld(
 const isBehindName = ({ action, kind }: PlanEntry): boolean =>
   action === 'update' || action === (kind === 'User' ? 'reactivate' : 'addMember');
 
-/** Returns the resources that the sync creates. The held removals of members end with the group that is gone. */
+/** Returns the refs that the sync creates. With a group that is created again, the held removals from the former group end. */
 const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
   new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
 

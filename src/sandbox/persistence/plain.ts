@@ -1,4 +1,4 @@
-// Encodes values as JSON and decodes them: Map, Set, bigint and special numbers are tagged.
+// Encodes the state of the sandbox as JSON and decodes it: Map, Set, bigint and special numbers are tagged.
 import { isJsonObject } from '../json.ts';
 
 /** Property that holds the tag of a value, as in `{"$": "set", "value": [1]}`; a plain object with this property is wrapped. */

@@ -73,8 +73,8 @@ export const mayHaveCommitted = (error: unknown): boolean =>
   error instanceof PlatformError && error.mayHaveCommitted;
 
 /**
- * Returns whether a refusal may be transient: an answer of a proxy, or a 404, which a gateway without route sends in the
- * platform's form.
+ * Returns whether a refusal may be transient: an answer of a proxy, or a 404, which a gateway without a route to
+ * the endpoint sends in the form of the platform.
  */
 export const mayBeTransient = (error: unknown): boolean =>
   error instanceof PlatformIntermediary || isStatus(error, 404);

@@ -39,7 +39,7 @@ test('AUTH-12 a scoped key gets 200 from the deployment in its scope', async () 
   expect(status).toBe(200);
 });
 
-test('AUTH-14 changing another deployment on the build path with a scoped key answers 403', async () => {
+test('AUTH-14 a key of one deployment that changes another deployment below /build/api gets 403', async () => {
   const path = '/build/api/v1/deployments/2/branches/staging-environment';
   const body = { enabled: true, branchName: 'main' };
   expect((await rig.call('PUT', path, { key: rig.key('scoped'), body })).status).toBe(403);

@@ -143,7 +143,7 @@ describe('index entries of users and groups', () => {
     ]);
   });
 
-  it('a userName that is also an email address has one index entry', () => {
+  it('a userName that is also among the emails of the user has one index entry', () => {
     expect(
       indexEntries('User', { userName: 'Ada@x', emails: [{ value: 'b@x' }, { value: 'ada@X' }] }),
     ).toEqual([

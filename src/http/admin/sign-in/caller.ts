@@ -30,7 +30,7 @@ interface CallerSources {
   sessions: { store: SessionStore; cookie: Cookie } | undefined;
   /** Null when operators do not sign in: they send the admin token. */
   signIn: {
-    /** Networks of the proxy, and the headers with a person's name and groups. */
+    /** Networks of the proxy, and the headers with a person's name and with the names of the person's roles. */
     proxy: { from: readonly string[]; nameHeader: string; rolesHeader: string } | null;
     roles: RoleNames;
   } | null;

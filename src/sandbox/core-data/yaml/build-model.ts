@@ -109,7 +109,7 @@ function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
 
 function buildCube(cube: CubeSource, cubes: Cubes): Cube {
   const joined = reachable(cube, cubes);
-  // This reports joins to unknown cubes also where `reachable` skips the join.
+  // `joinTo` throws for a join to an unknown cube; `reachable` does not call it for every join.
   for (const join of cube.joins) joinTo(join, cube, cubes);
   const visibilityAndUses = ({ name, isPublic }: { name: string; isPublic: boolean }) => ({
     ...(isPublic ? {} : { isPrivate: true }),
