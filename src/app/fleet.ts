@@ -38,7 +38,7 @@ export const buildFleetReader = (store: Store): ReadFleet => {
 
 /**
  * Announces this process in Redis every few seconds. When the service stops, the process is removed from the fleet.
- * Resolves after the first announcement.
+ * Resolves after the first announcement, or soon without it.
  */
 export async function joinFleet(
   parts: Parts,

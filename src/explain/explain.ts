@@ -123,7 +123,13 @@ async function explainAt(
     (readPlatform ?? (readsByDefault || mayBeDone)) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, { ...detail, members: relatedInRedis.members?.desired ?? 0 })
       : null;
-  const related = await withLeftMemberships(scope, found, status, relatedInRedis, seen?.leftOut);
+  const related = await withLeftMemberships(
+    scope,
+    found,
+    status,
+    relatedInRedis,
+    seen?.additionsLeftByPolicy,
+  );
   const isAsDesired = seen?.isAsDesired ?? false;
   const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
   // For a dead letter that still differs, `seen` is not shown: the condition explains the differences already.

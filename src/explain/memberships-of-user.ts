@@ -36,9 +36,14 @@ interface GroupFacts {
   link: Link;
   /** Undefined: no change of the membership is pending. */
   sign: PendingSign | undefined;
-  /** The guard's states of the removal from the group, of the user's account, and of the deletion of the group. */
+  /** State of the removal at the guard. */
   removal: GuardState | undefined;
+  /**
+   * Effect of the pending deactivation of the account on the removal. `follows`: it is held, and the removal waits with it.
+   * `rejected`: that of a deleted user was rejected, so the membership stays. Else the removal is judged alone (guard_leavers.lua).
+   */
   account: MemberDecision | undefined;
+  /** State of the deletion of the group at the guard. */
   deletion: GuardState | undefined;
 }
 
@@ -70,24 +75,24 @@ export async function membershipsOfUser(
     ),
   ]);
   const outside = ownLink && whyOutside(parseLink(ownLink.text), ownLink.marked);
-  return ids.flatMap((group, index): MembershipState | [] => {
-    const groupRef = refOf('Group', group);
-    const name = joined.find((each) => each.id === group)?.displayName ?? names.get(groupRef);
+  return ids.flatMap((groupId, index): MembershipState | [] => {
+    const groupRef = refOf('Group', groupId);
+    const name = joined.find((each) => each.id === groupId)?.displayName ?? names.get(groupRef);
     const link = groupLinks[index] ?? {};
-    const sign = pendingGroups.get(group);
+    const sign = pendingGroups.get(groupId);
     const guard = { removal: removals[index], account, deletion: deletions[index] };
     const facts: GroupFacts = { name, link, sign, ...guard };
-    const other = { ref: groupRef, name: name ?? String(link.core?.displayName ?? group) };
+    const group = { ref: groupRef, name: name ?? String(link.core?.displayName ?? groupId) };
     const wanted = name === undefined ? undefined : target.mapping.groupName(name);
     // Settings leave groups out by name, and a deleted group has no stored name.
     if (name !== undefined && wanted === undefined)
-      return { ...other, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
+      return { ...group, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
     if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, mark !== null)) return [];
     if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
-      return { ...other, ...removalState(facts, settings) };
+      return { ...group, ...removalState(facts, settings) };
     // Checked after the removals, because a removal is written for a user out of scope too.
-    if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
-    return { ...other, ...wantedState(facts, wanted, target.policy.policy, settings) };
+    if (outside !== undefined) return { ...group, state: 'notForTarget', because: outside };
+    return { ...group, ...wantedState(facts, wanted, target.policy.policy, settings) };
   });
 }
 

@@ -1,5 +1,5 @@
 // Compares one resource with the platform for an explanation, and sorts the plan entries: differences, memberships that others
-// added, those that the policy leaves, and changes that are made there already.
+// added, differences that the policy of the target does not write, and changes that somebody has already made at the platform.
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
@@ -51,8 +51,11 @@ interface PlatformLook {
    * Memberships that the platform lacks and that the policy leaves out: of a person the groups, of a group the members. Undefined:
    * not compared.
    */
-  leftOut: readonly Ref[] | undefined;
-  /** Whether nothing at all differs; a difference that no run changes counts too. */
+  additionsLeftByPolicy: readonly Ref[] | undefined;
+  /**
+   * Whether everything was compared, and nothing differs but memberships that others added. A difference that no run changes is one;
+   * the values of a protected account are not considered.
+   */
   isAsDesired: boolean;
 }
 
@@ -142,6 +145,8 @@ async function sortEntries(
     const { action, reason, before, after } = entry;
     return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
   });
+  // Memberships are not written for three causes. The settings exclude the group (LEFT_OUT): `leftOutGroups`. The policy of the
+  // target (`isLeft`): removals in `leftByPolicy`, additions in `additionsLeftByPolicy`. The person is protected: `groupsLeftAlone`.
   const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
   const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
     unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
@@ -179,7 +184,7 @@ async function sortEntries(
     },
     values: observed,
     pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...removedMembers],
-    leftOut:
+    additionsLeftByPolicy:
       members > COMPARED_MEMBERS
         ? undefined
         : entries
@@ -212,7 +217,7 @@ const unreadLook = (
   },
   values,
   pendingDone: [],
-  leftOut: undefined,
+  additionsLeftByPolicy: undefined,
   isAsDesired: false,
 });
 

@@ -29,7 +29,7 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 /** Returns whether the platform has no definition of a mapped attribute. */
 const lacksDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
-/** Returns a sentence about memberships that the bridge does not manage now and leaves, because they give access too. */
+/** Returns a sentence about memberships that the bridge does not manage now, and therefore leaves. They give access too. */
 function addedReason({ platform, kind, restored, condition }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;

@@ -41,7 +41,7 @@ export interface GuardCount {
   held: number;
 }
 
-/** Totals that a share in percent refers to. */
+/** Totals that a share in percent refers to. `users` and `groups` include those deleted within the window (guard_counts.lua). */
 export interface Population {
   users: number;
   groups: number;

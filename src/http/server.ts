@@ -143,8 +143,7 @@ const open = (server: NetServer, options: { host: string; port: number }): Promi
   });
 
 /**
- * Opens and closes each port (null: none). A start that would end for a taken port ends here, before its worker writes at a
- * platform.
+ * Opens and closes each port (null: none). If a port is taken, the start fails here, before the worker writes to a platform.
  * @throws as `open`
  */
 export async function requireFreePorts(host: string, ports: readonly (number | null)[]): Promise<void> {

@@ -21,7 +21,7 @@ interface LoadCounts {
 export interface Backlog {
   /** Unix milliseconds of Redis. */
   now: number;
-  /** Number of marked resources, without those that wait for an operator: for a held change, or a group whose sync was refused. */
+  /** Number of marked resources, without those that wait for a held change, or for a group whose sync was refused. */
   dirty: number;
   /** Number of resources that were delivered to the queue or whose sync is running. */
   inflight: number;

@@ -19,7 +19,10 @@ export interface ForgetOrder {
   since: number;
   /** Time of the last attempt to complete it, Unix milliseconds. */
   triedAt: number;
-  /** An attempt to complete the order found the person pushed again. The order does not cover newer data, so it is not retried. */
+  /**
+   * An attempt to complete the order found the person pushed again, or a pushed user who may be the person. The order does not cover
+   * newer data, so it is not retried.
+   */
   wasPushedAgain?: true;
 }
 

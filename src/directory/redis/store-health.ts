@@ -30,7 +30,7 @@ interface StoreMemory {
   limit: number;
 }
 
-/** Why Redis takes no writes, and what to do. */
+/** Why Redis takes no writes, or soon will take none, and what to do. */
 export interface StoreRefusal {
   reason: string;
   advice: string;

@@ -62,7 +62,7 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     (await redis.hget(keys.key(family), field))?.split(',') ?? [];
 
   /** Returns the ids under a value in two indexes. */
-  const idsInBoth = async (one: string, other: string, field: string): Promise<string[]> => [
+  const idsInEither = async (one: string, other: string, field: string): Promise<string[]> => [
     ...new Set((await Promise.all([ids(one, field), ids(other, field)])).flat()),
   ];
 
@@ -72,9 +72,9 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     'Group.id': (id) => Promise.resolve([id]),
     'User.username': (name) => ids('userNames', fold(name)),
     // An email address that equals the userName is only in the index of userNames.
-    'User.emails.value': (address) => idsInBoth('userNames', 'emails', fold(address)),
+    'User.emails.value': (address) => idsInEither('userNames', 'emails', fold(address)),
     'Group.displayname': (name) => ids('displayNames', fold(name)),
-    'User.externalid': (value) => idsInBoth('externalIds:User', 'sharedExternalIds:User', value),
+    'User.externalid': (value) => idsInEither('externalIds:User', 'sharedExternalIds:User', value),
     'Group.externalid': (value) => ids('externalIds:Group', value),
     'User.groups.value': (group) => redis.smembers(keys.key('members', group)),
     'Group.members.value': async (member) => {
@@ -201,8 +201,8 @@ interface ReadUser {
 }
 
 /**
- * Parses the reply of read_users.lua: three lines for each user.
- * @param ids the requested ids; undefined for a lookup by index
+ * Parses the reply of read_users.lua. Three lines for each user: `<id> <groups>`, the head of the record, the text of the record.
+ * @param ids the requested ids, which the reply then leaves out and has in this order; undefined for a lookup by index
  */
 function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
   const users: ReadUser[] = [];

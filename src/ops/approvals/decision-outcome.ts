@@ -1,4 +1,4 @@
-// Tells an operator the outcome of an order about held changes.
+// Converts the result of the guard for an order about held or rejected changes to the outcome that an operator reads.
 import { judgedAnew } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
@@ -10,7 +10,7 @@ import { isUndecided, type Approval, type FoundApproval } from './approvals-at.t
 
 /** Result of an order; `items` is the number of changes that it covers. */
 export type DecisionOutcome =
-  /** The decision is stored. */
+  /** The decision is stored. `items` 0: nothing was decided, because no held change fits the selection. */
   | {
       kind: 'decided';
       id: string;
@@ -37,7 +37,7 @@ export type DecisionOutcome =
   | { kind: 'expired' }
   /**
    * No approval has the id; the first approval that this order would complete is gone; or nothing of the selection
-   * is left for this order.
+   * from a rejection is left.
    */
   | { kind: 'unknown' }
   /** Too many first approvals wait at the target. */
@@ -46,7 +46,7 @@ export type DecisionOutcome =
 /**
  * Returns the outcome of an order as its operator reads it.
  * @param order.id the id that the operator gave; it may lack the last place, which `approval.id` has
- * @param order.decided what the guard has stored
+ * @param order.decided the result of `decide` (directory/guard/decisions.ts)
  */
 export async function decisionOutcomeOf(
   states: readonly DesiredState[],
@@ -62,6 +62,7 @@ export async function decisionOutcomeOf(
 ): Promise<DecisionOutcome> {
   const { id, approval, decided, action, selectedText, identity } = order;
   if (decided.kind === 'noted') {
+    // A rejection can still be approved, so the first approval is of held or of rejected changes.
     const source = isUndecided(approval) ? 'guardHeld' : 'guardRejected';
     const noted = await outbox.guardStore.firstApprovals.find(decided.id, source);
     return {
@@ -76,7 +77,8 @@ export async function decisionOutcomeOf(
   if (decided.kind === 'unknown' && action === 'withdraw' && selectedText !== undefined)
     return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
   const reachedNothing = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
-  // An order with a selection may reach nothing although the list has other changes left.
+  // An order with a selection may reach nothing although the list has other changes left. For it the end of the function returns
+  // `decided` with 0 items, or `unknown` for a rejection.
   if (reachedNothing && selectedText === undefined) {
     // Another operator may have decided since the list was found.
     const present = isUndecided(approval) ? (await findApproval(states, id))?.approval : approval;

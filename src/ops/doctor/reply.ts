@@ -3,7 +3,7 @@ import { EndpointAbsent, PlatformIntermediary, PlatformResponse } from '../../pl
 
 /**
  * `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `proxy`: a redirect, or a
- * refusal in a form that the platform does not use. `unreachable`: no answer.
+ * refusal in a form that the platform does not use. `unreachable`: no answer, or one that cannot be read.
  */
 export type PlatformReply<T> =
   | { kind: 'answered'; value: T }

@@ -1,12 +1,13 @@
-// Reports after the sync of a person that the platform does not have the account any more.
+// Adds to the report of a sync or a dry run that the account of the person is gone at the platform, and why no other one is made.
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { NEWLY_LINKED } from '../../reconcile/entry.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /**
- * If the account of the person is gone at the platform, returns the report with a message that says so; a report that has a message
- * stays as it is. No account was made anew because none is wanted (the person left), another account has its name, or the policy of
- * the target forbids it.
+ * Returns the report with the reason why no account is made in place of the missing one: none is wanted (the person left), another
+ * account has the name, or the policy of the target forbids it. A report that has a message stays as it is, and so does one of a
+ * sync that makes or links another account.
+ * @param look the comparison before the sync; null: the platform was not read
  */
 export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
   if (end.message !== undefined || !look?.isGone) return end;

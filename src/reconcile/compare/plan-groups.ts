@@ -32,7 +32,9 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
     if (group.link.id === undefined || !group.observed) return [];
     // An adopted group stays and loses the members that the bridge added.
     const leaving =
-      group.link.origin === 'adopted' ? [...pendingMembers(group, rules), ...leftMembers(group, rules)] : [];
+      group.link.origin === 'adopted'
+        ? [...pendingMembers(group, rules), ...leaverRemovals(group, rules)]
+        : [];
     return [deletion(group, rules), ...leaving];
   }
   if (group.wantedName === undefined) return [];
@@ -40,12 +42,15 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
     ...existence(group, rules),
     ...pendingMembers(group, rules),
     ...differingMembers(group, rules),
-    ...surplusThere(group),
+    ...surplusOfAdopted(group),
   ];
 }
 
-/** Returns the entries of members whom no sync removes: only a comparison with the adopted group finds them. */
-const surplusThere = (group: GroupCase): PlanEntry[] =>
+/**
+ * Returns the entries of members that only the group to be adopted has. The sync that adopts the group leaves them, so
+ * they are only reported; a later repair or an ordered sync removes them.
+ */
+const surplusOfAdopted = (group: GroupCase): PlanEntry[] =>
   (group.surplusThere ?? []).map((member) => ({
     ...groupFields(group, 'none', 'report'),
     ...MEMBER_REMOVED,
@@ -138,11 +143,11 @@ function linkEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   return [adoption, rename];
 }
 
-/** Returns the entries of pending memberships. A group that is made has no member to be removed. */
+/** Returns the entries of pending memberships. A group that is still to be created has no member to be removed. */
 function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy } = rules;
-  const isMade = group.observed === undefined && !group.namesake;
-  const pending = isMade ? group.pending.filter(({ sign }) => sign === '+') : group.pending;
+  const willBeCreated = group.observed === undefined && !group.namesake;
+  const pending = willBeCreated ? group.pending.filter(({ sign }) => sign === '+') : group.pending;
   return pending.map(({ member, sign, refusal, isTakenOut }) => {
     if (sign !== '+') {
       return {
@@ -185,7 +190,7 @@ function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
 }
 
 /** Returns the entries that remove leavers (`isLeaverOf`) from a group that was deleted at the source. */
-function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
+function leaverRemovals(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
   return differingMembers({ ...group, members: { missing: [], surplus } }, rules);
 }
@@ -195,12 +200,12 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy } = rules;
   const { missing = [], gone, surplus = [] } = group.members ?? {};
   const isLeftAsItIs = isLeftByCreateOnly(group, rules);
-  // A missing member of such a group was never written. `adopting`: the members of an adopted group are not complete yet; under
-  // `create-only` they never will be.
-  const isIncomplete =
+  // Members may be missing because no sync has written them: changes may be lost, the group comes back into scope, or it is being
+  // adopted (under `create-only` for ever). Then a missing member was not taken out at the platform.
+  const mayLackAdditions =
     group.isLost || (group.needsMemberReview && group.link.departed === true) || group.link.adopting === true;
   const isUnwritten = ({ ref }: Member): boolean =>
-    isIncomplete || (ref !== null && group.unsent.has(parseRef(ref).id));
+    mayLackAdditions || (ref !== null && group.unsent.has(parseRef(ref).id));
   const isLeaver = isLeaverOf(group);
   const added = missing.map((member): PlanEntry => ({
     ...groupFields(

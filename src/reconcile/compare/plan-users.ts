@@ -17,7 +17,7 @@ import { absenceOf, leftBy, markNeedsNoPermission, ownCause, type PlanEntry, typ
 import type { Namesake } from './strangers.ts';
 import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
-/** Desired state of a user whom the source deleted. */
+/** Stands for the desired state of a user without one: deleted at the source, or departed and without a readable record. */
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
 
 /** Returns the entries of one user who is not protected; none when it is as desired. attribution.ts refines the cause `platform changed`. */
@@ -29,8 +29,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   if (!wanted.inScope && isDeletionDue(user, observed, rules)) return [deletion(user, observed, rules)];
   // A changed value is written even if no account shows the attribute, because the attribute may be new.
   const isChanged = changedSinceApplied(link, wanted);
-  // Differences in the value list of this user count, because that list is complete. An attribute that no account shows may only be
-  // missing in the user list.
+  // The user list may lack an attribute of all accounts (`isVisible`); a difference in it then proves nothing. The value list of one
+  // user is complete.
   const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
   const shown = differences(wanted, observed, link, rules.types, rules.visibility, user.values).filter(
     ({ name }) => isChanged(name) || isRead(name) || rules.visibility.isVisible(name),
@@ -48,8 +48,9 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether the next sync of a leaver deletes the account by the present settings: right after it deactivates the account,
- * or, if the account was deactivated before (and may be active again), because the deletion is due.
+ * Returns whether the entry of a leaver is the deletion of the account, by the present settings: the next sync deletes the account
+ * right after it deactivates it, or, if it was deactivated before (and may be active again), because the deletion is due. Under
+ * another policy than `sync` no sync deletes, and the entry is only reported.
  */
 function isDeletionDue(
   { link, marked, wanted, deletedAt }: UserCase,

@@ -38,7 +38,7 @@ export async function giveBack(
   let problem: string | undefined;
   // Folders were moved first, so they go back last.
   for (const item of [...items].reverse()) {
-    // The item was moved back before, or somebody moved it elsewhere; confirmReturns finds out which.
+    // The item was never moved or was moved back before, or somebody moved it elsewhere; confirmReturns finds out which.
     if (!inFolder?.has(itemKey(item))) continue;
     problem = await whyStopped(scope, options.signal);
     if (problem !== undefined) break;

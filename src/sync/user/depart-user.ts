@@ -34,7 +34,8 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   const unfinished = await findUnlinkedAccount(context);
   if (unfinished) return unfinished;
   if (link.id === undefined) {
-    // There is no account. A policy that closes none may have set `departed` while one was unproven (`unprovenLeft`).
+    // There is no account. An earlier sync may have set `departed`: an account might have been this person's, and the policy closes
+    // none (`unprovenLeft` in names/left-there.ts).
     delete link.departed;
     await resumeRemovals(context);
     return FORGOTTEN;
@@ -63,7 +64,8 @@ const FORGOTTEN: SyncOutcome = { kind: 'synced', forget: true, dropGrants: true 
 
 /**
  * Links the account that a create with a lost answer may have made, or that a dropped or lost link led to, so that it is closed.
- * @returns the outcome if the search has to go on or a person has to act; undefined: it has ended, with or without an account
+ * @returns an outcome that ends the sync: the search goes on later, a person has to act, or the account stays as it is (it is
+ *   protected, or unproven under a policy that closes none); undefined: the search has ended, with or without an account
  */
 async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | undefined> {
   const { link } = context;
@@ -71,8 +73,9 @@ async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | 
     // Without attributes the adoption reads no values, because none is to be written.
     const desired = { inScope: false, active: false, core: link.tried.core, attributes: {}, faults: [] };
     const found = await findUser(context, desired);
-    const later = found.kind === 'absent' ? untilShown(context) : found;
-    if (later?.kind === 'later') return later;
+    const waiting = found.kind === 'absent' ? untilShown(context) : found;
+    if (waiting?.kind === 'later') return waiting;
+    // Blocked: no account is proven to be this person's. Without an open one that the create may have made, nothing is to be closed.
     const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
     if (unproven) return unproven;
     delete link.tried;
