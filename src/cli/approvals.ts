@@ -195,9 +195,9 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
         'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
       );
     if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
-    const ended = await endedFirstApprovals(states, approval, settingsOf);
-    // The one with this id was completed.
-    for (const { by, total } of ended.filter((first) => first.id !== id))
+    // An approval completes a first one; the other orders end those that they leave no change.
+    const ended = action === 'approve' ? [] : await endedFirstApprovals(states, approval, settingsOf);
+    for (const { by, total } of ended)
       say(`The first approval of ${counted(total, 'change')}, by ${by}, ended with this decision.`);
     for (const name of administrators) say(heldAgainText(name));
     if (await isSomeHeld(states, approval, deletedGroups))

@@ -60,7 +60,7 @@ export function backupCommand(program: Command, cli: Cli): void {
 function damagedText({ connection, key, item = '' }: BackupReport['damaged'][number]): string {
   const text = `Left out: ${connection}: ${`${key} ${item}`.trim()}. It is damaged, and a restore would refuse the file.`;
   return key === 'users' || key === 'groups'
-    ? `${text} Push this ${key === 'users' ? 'user' : 'group'} again at the identity provider as a whole, then make another backup: a restore of this one leaves the account as it is, but brings no memberships back.`
+    ? `${text} Push this ${key === 'users' ? 'user' : 'group'} again at the identity provider as a whole, then make another backup: a restore of this one leaves the ${key === 'users' ? 'account' : 'group'} as it is, but brings no memberships back.`
     : `${text} See scim-bridge doctor --deep (doctor --repair mends links), then make another backup.`;
 }
 

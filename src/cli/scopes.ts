@@ -73,7 +73,7 @@ export async function withScopes<T>(
   const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const onSignal = (): void =>
-    ended.abort(new Error('ended by a signal; if the command marked anything, a worker applies it'));
+    ended.abort(new Error('ended by a signal; a worker, if one runs, applies what the command has marked'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
   // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();

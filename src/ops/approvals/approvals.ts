@@ -86,7 +86,7 @@ export async function showApproval(
     approvers: approversOf(settingsOf, approval),
     matching,
     items: isHeld
-      ? await withRestoredNote(state, target, await withTimes(outbox, described))
+      ? await withRestoredNote(state, target, await withTimes(outbox, described), true)
       : await withHeldAgain(found, described),
   };
 }
@@ -117,7 +117,10 @@ export async function previewDecision(
   const select = await selectorOf(found, selection);
   const { items, matching } = await readPage({ ...found, list }, select, { offset: 0, limit: most });
   const described = await describeChanges(state, approval.target, items);
-  const noted = action === 'approve' ? await withRestoredNote(state, approval.target, described) : described;
+  const noted =
+    action === 'approve'
+      ? await withRestoredNote(state, approval.target, described, isUndecided(approval))
+      : described;
   return { approval, count: matching, items: noted };
 }
 

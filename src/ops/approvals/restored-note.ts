@@ -7,18 +7,21 @@ import type { HeldChange } from './held-change.ts';
 import { readKnown } from './known-resource.ts';
 
 /**
- * Adds a note to the reason of each change of a resource that no push has changed since the last restore, until a run converges.
+ * Adds a note to the reason of each change of a resource that no push has changed since the last restore. For held changes the note
+ * ends when a run converges; a run also converges while changes are rejected.
  * @param items changes that may still be approved
  */
 export async function withRestoredNote(
   state: DesiredState,
   target: string,
   items: HeldChange[],
+  isHeld: boolean,
 ): Promise<HeldChange[]> {
   const [outbox, runs] = [state.outboxes.get(target), state.runs.get(target)];
   if (items.length === 0 || !outbox || !runs) return items;
   const scope = { acts: state.acts, outbox, runs, target: { name: target } };
-  const restored = await ifOpen(await readRestored(state.acts), scope);
+  const last = await readRestored(state.acts);
+  const restored = isHeld ? await ifOpen(last, scope) : last;
   if (!restored) return items;
   const known = await readKnown(state, target, [...new Set(items.map(({ ref }) => ref))]);
   const note = `; as of ${backupText(restored)}, not changed by a push since the restore at ${isoTime(restored.at)}: check at the identity provider that it still holds`;

@@ -19,7 +19,6 @@ import { linksOfUsers } from '../../sync/group/leavers.ts';
 import { awaitsDecision } from './done-changes.ts';
 import { isProtected, protectionAt } from './protected.ts';
 import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
-import { withoutLostUsers } from './lost-users.ts';
 import { asking } from './platform-reads.ts';
 import { unmanagedMember } from './unmanaged-member.ts';
 import type { ScanResult } from '../scope.ts';
@@ -242,8 +241,7 @@ export async function findMadeChanges(
 }
 
 /**
- * Returns missing and surplus members without pending and protected ones, and without surplus ones whose record is lost: nothing
- * is taken from these. A member that the platform shows without a name has ''.
+ * Returns missing and surplus members without pending and protected ones. A member that the platform shows without a name has ''.
  * `unknown`: a member may be the owner of the API key, whom the platform did not name.
  * @param sourceMembers the members at the source with their links
  * @param signs pending memberships: user id, or `@<platform id>` of an unmanaged member, to sign
@@ -286,7 +284,6 @@ export async function compareMembers(
     },
   );
   if (surplus.includes('unknown')) return 'unknown';
-  const found = surplus.flatMap((each) => (each === 'unknown' ? [] : each));
   const isMissing = (_: Member, index: number): boolean => {
     const account = accounts[index];
     return typeof account !== 'object' || !namesGroup(account, group.id);
@@ -295,6 +292,6 @@ export async function compareMembers(
   return {
     missing: missing.filter(isMissing),
     gone: new Set(gone),
-    surplus: await withoutLostUsers(scan.scope.directory, found),
+    surplus: surplus.flatMap((members) => (members === 'unknown' ? [] : members)),
   };
 }
