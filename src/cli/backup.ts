@@ -139,7 +139,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,
-              // Users who were synced are left to the next scheduled reconcile that repairs; without one they are marked.
+              // A scheduled reconcile that repairs compares the users who were synced; without one the restore marks them.
               leaveToReconcile: reconcile.schedule !== null && reconcile.onDrift === 'repair',
               readFleet,
               dataVersion,

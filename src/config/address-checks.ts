@@ -6,7 +6,7 @@ import { checkWebAddress } from './forms.ts';
 import { faultsIn } from './places.ts';
 
 interface SecureAddress {
-  /** Pattern (places.ts) of the mappings with the address. */
+  /** Pattern (`select` in places.ts) of the settings that contain the address, such as `targets/*`. */
   at: string;
   key: string;
   /** Returns the fault of an address that is not well formed. */

@@ -104,7 +104,7 @@ const WORDS: Record<LocatedEntry['action'], string> = {
 /** Words for what happened to members, in the timeline of their group. */
 const MEMBER_WORDS: Partial<typeof WORDS> = { addMembers: 'added', removeMembers: 'taken out' };
 
-/** Returns a log entry in words: for a success the action and its values, else the status and the message. */
+/** Returns a log entry in words: for a success the action and the names of its values, else the status and the message. */
 function textOf(
   { action, status, name, ref, changes, members, message, attempt }: LocatedEntry,
   kind: Explanation['kind'],

@@ -1,4 +1,5 @@
-// Describes a change in one sentence without full stop. It contains only counts, and names of the settings.
+// Describes for receivers that a condition began or ended, in one sentence without full stop. It contains only counts, and names of
+// the settings.
 import type { NoticeChange, NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';

@@ -87,7 +87,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     return pool;
   }
 
-  /** Returns the PlatformError for any error of the connection, or of `read` of the request. */
+  /** Returns the PlatformError for any error of the connection, or for an error that the function `read` of the request threw. */
   function toPlatformError(
     fault: unknown,
     signal: AbortSignal | undefined,

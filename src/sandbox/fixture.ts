@@ -1,4 +1,5 @@
-// Defines the type of the functions that create fixtures of one kind (`POST /fixtures`), and reads properties that several kinds have.
+// Defines the type of the functions that create fixtures of one kind (`POST /fixtures`), and reads properties that several kinds
+// have.
 import { own, type SandboxJsonObject } from './json.ts';
 import { SandboxProblem } from './problem.ts';
 import type { UserRecord } from './records.ts';

@@ -16,7 +16,10 @@ import type { ProvisioningWriter, Why, WriteDetail } from './provisioning-writer
 import type { Target } from './target.ts';
 import type { ShownAccount } from './user/user-list.ts';
 
-/** Decisions of the guard in one sync (gate.ts). */
+/**
+ * Findings of one sync about its changes: decisions of the guard (gate.ts), resources that it waits for, and what happened to the
+ * account.
+ */
 export interface Gate {
   /** Destructive writes that the guard refused. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
@@ -102,10 +105,10 @@ export interface SyncContext {
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**
-   * Sends a write of `names` (core paths, `attributes.<name>`). The link stores the names as unsure before the call, until the
-   * answer arrives. The caller then updates and saves the link. `operation`: a key of ACTIONS (provisioning-writer.ts). `why`:
-   * remark for the log entry. `ignoredText`: returns how the answer shows that the platform did not carry out the write;
-   * undefined: the platform did.
+   * Sends a write of `names` (core paths, `attributes.<name>`) through `write`. The link stores the names as unsure before the
+   * call, until the answer arrives. The caller then updates and saves the link. `operation`: a key of ACTIONS
+   * (provisioning-writer.ts). `why`: remark for the log entry. `ignoredText`: returns how the answer shows that the platform did
+   * not carry out the write; undefined: the platform did.
    * @throws WriteIgnored when the write was not carried out; the names stay unsure
    */
   attempt<T>(

@@ -1,4 +1,4 @@
-// Decides whether anything of the marked change of a user is still to be written. Pure.
+// Decides for verify-access whether a change of a user waits to be written, or the account only differs at the platform. Pure.
 import { isAwaitingDecision } from '../directory/outbox/link-condition.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { mayBeActive } from '../sync/user/account-state.ts';
@@ -20,9 +20,9 @@ export function isChangeWaiting(facts: Omit<Facts, 'context' | 'visibility'>): b
   if (isStillOpen) return true;
   // Others closed the account before the decision: only the values that wait with the deactivation are left.
   if (isDecisionMoot(facts)) return waitingText(wanted, reading) !== undefined;
-  // The sync may still delete the account of a leaver, or write a refused change or another difference.
-  const wasRefused = link.condition !== undefined;
-  return facts.deletesLeavers || wasRefused || !isInactiveAsDesired(wanted, reading);
+  // The sync may still delete the account of a leaver, try again what the condition is about, or write another difference.
+  const hasCondition = link.condition !== undefined;
+  return facts.deletesLeavers || hasCondition || !isInactiveAsDesired(wanted, reading);
 }
 
 /**

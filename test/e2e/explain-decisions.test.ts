@@ -132,7 +132,7 @@ test('with guard.approvers: 2, explain names the first approval after it was giv
   );
 }, 30_000);
 
-test('a group has a held and a rejected removal, a refused name and a long history → explain shows the deciding commands, and shortens the timeline', async () => {
+test('a group has a held and a rejected removal, a refused name and a long history → explain shows the commands that decide about each removal, and shortens the timeline', async () => {
   const green = await place.idp.createGroup('Green', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   for (const name of ['Lime', 'Olive', 'Mint', 'Jade']) {

@@ -170,7 +170,7 @@ test.each([
   ['{}', 'application/json'],
   ['<html><body>portal</body></html>', 'text/html'],
 ])(
-  'the platform answers the PATCH of two leavers with 200 and %s but does not make it → explain dates the failure, reconcile exits 1, and status and reconcile name both leavers',
+  'the platform answers the deactivation of two people with 200 and %s but does not carry it out → explain says since when it fails, reconcile exits 1, and status and reconcile name both people',
   async (body, type) => {
     const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
     await place.idle();

@@ -41,7 +41,7 @@ const hasName = (name: string, of: string) =>
     async () => (await place.platform.user(name))?.externalId === `ext-${of}`,
   );
 
-test('a new person gets the userName of a person whose rename waits for a held removal → explain and plan name that person, and both are renamed after the approval', async () => {
+test('a new person gets the userName of a person whose rename waits for a held removal → explain names that person, and after the approval each of the two has the desired userName', async () => {
   const attributes = { team: { type: 'string', from: 'nickName' } };
   await open({ guard: { removeMembers: NONE }, attributes });
   const [{ id: ops }] = (await place.idp.send('GET', '/Groups')).body.Resources;

@@ -46,7 +46,7 @@ test('the platform answers PATCH with 401 and reads with 200 → doctor says tha
   expect(code).toBe(1);
 }, 40_000);
 
-test('the platform answers PATCH with 401 and reads with 200 → after successful reads status and explain still name the refused calls', async () => {
+test('the platform answers PATCH with 401 and reads with 200 → the commands status and explain still name the refused calls after successful reads', async () => {
   await runCommand('plan');
   const status = await runCommand('status');
   expect(status.code).toBe(2);

@@ -132,8 +132,8 @@ test('a restore lost the link of a member, whose account is adopted only after t
 }, 60_000);
 
 /**
- * Deletes an adopted group at the source after a restore has lost the link of its member Ann. The account of Ann is not adopted, so the
- * group is a dead letter.
+ * Deletes an adopted group at the source after a restore has lost the link of its member Ann. The account of Ann is not adopted, so
+ * the group is a dead letter.
  */
 async function deletedAdoptedGroup(): Promise<Record<'ann' | 'group', string>> {
   place = await openPlace({ ownRedis: true });
@@ -179,7 +179,7 @@ test('a restore lost the link of a deleted member whose account is gone, and the
   expect(await told('dead-letters', 'list')).not.toContain(group);
 }, 60_000);
 
-test('the restored backup has a create without an answer → the source removes this person from a group, and the membership ends', async () => {
+test('a backup was made before the create of an account was answered → after its restore the source removes the person from a group, and the membership ends', async () => {
   place = await openPlace({ ownRedis: true });
   const { platform } = place;
   const setFaults = (...rules: object[]) => platform.control('PATCH', '/faults', { rules });

@@ -49,7 +49,7 @@ test('a person is in a group that is a dead letter → explain and verify-access
   expect(text).toMatch(new RegExp(`the group guests needs a person .* explain Group:${group} tells`));
 });
 
-test('the platform does not rename a group → explain of a member advises no sync of this person', async () => {
+test('the platform refuses to rename a group → explain of a member does not advise a sync of this person', async () => {
   const staff = await place.idp.createGroup('staff', [ann]);
   await place.idle();
   const refused = {

@@ -39,8 +39,9 @@ local function remove_others(values, users)
   end
 end
 
--- Carries out one step. `kind`: add, remove or replace; `values`: member values from the provider. A value that identifies no
--- stored user is kept as it is (references.lua). `p.folded`: value -> its folded form (resolve.lua).
+-- Carries out one step. `kind`: add, remove or replace; `values`: member values from the provider. `add` and `replace` store a
+-- value that identifies no stored user as a reference (references.lua); `remove` removes that reference. `p.folded`: value -> its
+-- folded form (resolve.lua).
 local function apply_step(kind, values)
   local users = resolve_all(values)
   local found = {}

@@ -1,7 +1,7 @@
 -- For scripts whose batched calls each change one user. In ARGV a call is: number of texts, arguments as JSON, texts
 -- (calls.lua); the first text is the id of the user. One HMGET reads a field of all users of the batch, and all users are
 -- stored and marked at the end: one command for each user would be slower. Each call reads `field('users', id)` before it calls
--- `change_user`.
+-- `change_user`, which changes what that read has stored.
 -- NEEDS keys (clock, DEACTIVATION, key, p), calls (finish), mark_texts (is_waiting, renewed), marks (schedule)
 -- NEEDS synced (name_synced, reset_synced_of_changed_targets)
 

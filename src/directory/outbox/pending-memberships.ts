@@ -1,4 +1,4 @@
-// Reads the pending memberships of a target: additions and removals that are not written there yet.
+// Reads the pending memberships of a target: additions and removals that are not written there, or not confirmed.
 import { refOf } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 import { parseLink, type Link } from './link.ts';

@@ -1,6 +1,7 @@
-// Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Scripts called by `runFor` store
-// the collected log entries, then check the lease, and store nothing else after a lost one. `requeueMembers`, `sendAdditions` and
-// `refuseAdditions` do not check it: they only note what may have been sent, or let members be synced once more. Called by src/sync (create-context.ts, store-outcome.ts).
+// Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Scripts called by `runFor`
+// store the collected log entries, then check the lease, and store nothing else after a lost one. `requeueMembers`, `sendAdditions`
+// and `refuseAdditions` do not check it: they only note what may have been sent, or let members be synced once more. Called by
+// src/sync (create-context.ts, store-outcome.ts).
 import type { WrittenSign } from './pending-memberships.ts';
 import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';

@@ -11,7 +11,7 @@ export interface ForgetOrder {
   externalIds: string[];
   /** The operator who gave the order. */
   actor: Actor;
-  /** Whether open accounts of the person at the platforms do not stop the order. */
+  /** True: the order is completed although accounts of the person are open at the platforms. */
   leaveAccounts: boolean;
   /** Pushed users whom the operator named as somebody else although they have a name of the person. */
   otherPeople: readonly Ref[];
@@ -20,8 +20,8 @@ export interface ForgetOrder {
   /** Time of the last attempt to complete it, Unix milliseconds. */
   triedAt: number;
   /**
-   * An attempt to complete the order found the person pushed again, or a pushed user who may be the person. The order does not cover
-   * newer data, so it is not retried.
+   * An attempt to complete the order found the person pushed again, or a pushed user who may be the person. The order does not
+   * cover newer data, so it is not retried.
    */
   wasPushedAgain?: true;
 }

@@ -46,8 +46,8 @@ const isRefusalOfPlatform = (link: Link): boolean =>
   refusalOf(link) !== undefined && !isTriedAgain(link.condition);
 
 /**
- * Returns whether the condition holds as it is: a refusal, while the resource is still a dead letter or no new change has marked it;
- * or the last administrator, while the closing is held, because this condition says more than the guard alone would.
+ * Returns whether the condition holds as it is: a refusal, while the resource is still a dead letter or no new change has marked
+ * it; or the last administrator, while the closing is held, because this condition says more than the guard alone would.
  */
 const stillHolds = (link: Link, present: PresentStatus): boolean =>
   isRefusalOfPlatform(link)
@@ -72,7 +72,7 @@ async function presentDecisions(
   const { isLeaver, besides: _, ...former } = condition;
   const decisions = decisionsOf(refused, {
     ...members,
-    // Counts only if a change is held.
+    // Used only if a change is held: whether each of those has expired.
     isExpired: members.followers === 0 && !guard.some(({ state }) => state === 'held'),
     isLeaver: isLeaver === true,
   });

@@ -11,7 +11,7 @@ import type { LinkRow } from './link-rows.ts';
  * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such
  * connection, target or resource. `mismatch`: the platform's account or group is another one by name or externalId. `absent`: the
  * platform has no such id. `taken`: another resource is linked to the id. `busy`: a sync is running.
- * `unrecognised`: the target may be another tenant, whose accounts and groups were not read.
+ * `unrecognised`: the target may be another tenant, so the row was not compared with it.
  */
 export type Imported =
   | 'imported'

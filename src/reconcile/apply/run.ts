@@ -39,8 +39,9 @@ interface RunResult {
 }
 
 /**
- * Largest number of passes of a run, the first included. After a repair a pass may leave resources out (`isWhole` in
- * apply-plan.ts), which the next pass handles; what remains after the last one is left to the next run.
+ * Largest number of passes of a run, the first included. A pass leaves out resources that changed, or were being synced, when it
+ * marked them, and after a repair of derived data those that changed while they were read (`isWhole` in apply-plan.ts). What
+ * remains after the last pass is left to the next run.
  */
 const MOST_PASSES = 4;
 

@@ -70,8 +70,8 @@ export function startScheduler(
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
     const watch = () => startDueRuns(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
-    // An empty directory is noted without a wait for `options.returnedTargetsNoted`, because the first pushes may arrive during that wait.
-    // After an error `reasonAtStart` looks again.
+    // An empty directory is noted without a wait for `options.returnedTargetsNoted`, because the first pushes may arrive during
+    // that wait. After an error `reasonAtStart` looks again.
     const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
     track(Promise.all([isEmptyNoted, options.returnedTargetsNoted]).then(watch));
   }
@@ -186,7 +186,9 @@ export function isOverdue(lastEndedAt: number, now: number, isDue: (moment: Date
 
 /**
  * Runs one reconcile and logs its result; errors are logged, not thrown.
- * @returns whether this process made a run of its own, also one that failed; false: it joined another run, lost to one, or stopped
+ * @returns true: this process made a run of its own, even if the run failed; false: it joined another run, another run took its
+ *   lock
+ *   (`RunLost`), or the service stopped
  */
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },

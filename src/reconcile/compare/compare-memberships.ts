@@ -1,4 +1,5 @@
-// Compares the groups of one user at the source with the groups at the platform; writes nothing.
+// Compares the groups of one user at the source with the groups at the platform, for explain and for the sync of one person; writes
+// nothing.
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
@@ -35,7 +36,7 @@ export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
 export interface ComparedMemberships extends SortedPending {
   /** Differences between the user's groups at the source and at the platform. */
   entries: PlanEntry[];
-  /** Number of groups beyond MOST_READ, and of `pendingUnread`. */
+  /** Number of groups that were not compared: those beyond MOST_READ (group-reads.ts), and those in `pendingUnread`. */
   notCompared: number;
   refusedNames: GroupNames['refusedNames'];
   /** Groups that have the user and the desired name at the platform, except groups with a pending change of the membership. */
@@ -60,7 +61,7 @@ export async function compareMemberships(
   );
   if (renamed === null) return null;
   const lacking = await missingMemberships(scan, user, atSource);
-  const again = await madeAgain(scan, user, atSource);
+  const again = await membershipsOfGoneGroups(scan, user, atSource);
   const entries = [
     ...renamed.entries,
     ...again.entries,
@@ -145,19 +146,20 @@ async function entriesBesideSource(
 }
 
 /**
- * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each. No entry is
- * made for a membership of another user, and none if a group is linked in place of the missing one and has the user already. The
- * membership of a group with a conflict waits. `linkedIds`: ids of the groups that are linked in place of missing ones.
+ * Handles groups that the platform no longer has. First come the entries of these groups: made anew, linked to another group
+ * (`relink`), or a conflict. Then comes an entry of this user's membership in each, which the sync of the group writes (`follows`).
+ * There is none if the other group has the user already. It is only reported if the group has a conflict, or if the policy leaves
+ * it. `linkedIds`: ids of these other groups.
  */
-async function madeAgain(
+async function membershipsOfGoneGroups(
   scan: ScanResult,
   user: ComparedUser,
   atSource: readonly GroupAtSource[],
 ): Promise<{ entries: PlanEntry[]; linkedIds: ReadonlySet<string> }> {
   const gone = await readLinksOf(scan.scope, atSource, 'noGroup');
   const refs = gone.map(({ ref }) => ref);
-  const made = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isAboutGroup));
-  const linked = made.filter((entry) => entry.action === 'relink' && isChange(entry));
+  const ofGroups = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isAboutGroup));
+  const linked = ofGroups.filter((entry) => entry.action === 'relink' && isChange(entry));
   const present = new Set<Ref | null>();
   for (const { ref, after } of linked) {
     const id = String(after?.id);
@@ -170,7 +172,7 @@ async function madeAgain(
   const left = `member at the source; the group is gone at the platform${leftBy(scan.scope.target.policy)}`;
   const added = await mapBounded(memberships, READ_AT_ONCE, async (entry): Promise<PlanEntry> => {
     const follower = { ...entry, ...(entry.ref && { follows: entry.ref }) };
-    const action = made.find(({ ref }) => ref === entry.ref)?.action;
+    const action = ofGroups.find(({ ref }) => ref === entry.ref)?.action;
     if (action === 'conflict')
       return { ...follower, effect: 'report', reason: `member at the source${WAITS_FOR_GROUP}` };
     if (!isChange(entry)) return { ...entry, reason: left };
@@ -178,7 +180,7 @@ async function madeAgain(
     return { ...follower, reason: `member at the source; the group is ${how}` };
   });
   const linkedIds = new Set(linked.map(({ after }) => String(after?.id)));
-  return { entries: [...made, ...added], linkedIds };
+  return { entries: [...ofGroups, ...added], linkedIds };
 }
 
 /**

@@ -29,8 +29,8 @@ export async function takenId(
 }
 
 /**
- * Returns an unmanaged account, or one of a deleted user, with the externalId or userName of the user; `unknown`: the platform could
- * not be read. An externalId that several users share identifies none of them (`directory.identifies`).
+ * Returns an unmanaged account, or one of a deleted user, with the externalId or userName of the user; `unknown`: the platform
+ * could not be read. An externalId that several users share identifies none of them (`directory.identifies`).
  */
 export async function findNamesake(
   scan: ScanResult,
@@ -159,7 +159,11 @@ async function judgeRenames(
   return judged;
 }
 
-/** Looks up the new name of one user and returns the entries as `judgeRenames`; null when the platform could not be read. */
+/**
+ * Looks up at the platform who has the new userName, if the entries of one user rename the account, and judges them by
+ * `judgeRenames`.
+ * @returns null when the platform could not be read
+ */
 export async function withTakenName(scan: ScanResult, entries: PlanEntry[]): Promise<PlanEntry[] | null> {
   const [name] = entries.flatMap((entry) => newNameIn(entry) ?? []);
   if (name === undefined) return entries;

@@ -23,7 +23,7 @@ export interface UserCase {
   observed: WireUser | undefined;
   /** Attribute values of the value list; undefined when only the SCIM answer was read. */
   values?: ReadonlyMap<string, unknown> | undefined;
-  /** Number of the account by the user list, where it is not the stored one (`Link.account`). */
+  /** Numeric account id that the platform shows now, if it differs from the stored one (`Link.account`). */
   otherNumber?: string | undefined;
   /** An unmanaged account, or one of a deleted user, with the externalId or userName of a user without account. */
   namesake?: Namesake | undefined;

@@ -73,7 +73,8 @@ type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
 
 /**
  * Verifies one group. Reads in this order: the stored memberships; the group, or if it is missing the one that has its name; the
- * pending changes that the platform has already; the members of a group that is to be adopted; the differing members; the members with an unconfirmed removal.
+ * pending changes that the platform has already; the members of a group that is to be adopted; the differing members; the members
+ * with an unconfirmed removal.
  * @returns undefined when the platform could not be read
  */
 async function verifyGroup(
@@ -222,8 +223,8 @@ async function surplusOf(
 
 /**
  * Reads the pending memberships of a group, and decides whether its members are compared.
- * @returns `signs`: `+`, `-` or `r` by member (docs/glossary.md); `unconfirmed`: members whose removal was written and is not
- *   confirmed; `isRead`: the comparison reads the members at the platform too
+ * @returns `signs`: `+`, `-` or `r` by member (docs/glossary.md); `unconfirmed`: members with the sign `u`; `isRead`: the
+ *   comparison reads the members at the platform too
  */
 async function readStoredMembers(
   { scope: { outbox, target } }: ScanResult,

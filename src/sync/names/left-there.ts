@@ -1,6 +1,6 @@
-// Reads what a resource without link may have at the platform after its deletion at the source (`mayExist` and `tried` of a link). An
-// operator decides about accounts and groups that may be those of somebody else.
-// Flags of the link: directory/outbox/link.ts.
+// Handles a resource that was deleted at the source, or left the scope, while its link has no platform id: an account or group of
+// it may exist at the platform (`mayExist` and `tried` of the link). One that is proven to be its own is linked. An operator
+// decides about one that may be somebody else's. Flags of the link: directory/outbox/link.ts.
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Kind } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -63,7 +63,8 @@ export async function linkLeft(
  * Returns the dead letter about an account or group that is not proven to be that of the resource that left. Under another policy
  * than `sync`, which closes nothing, returns the outcome `synced` and sets `departed`: the link keeps `mayExist` and `tried`, in
  * case the policy changes.
- * @param what why it may be that of the resource, in words that follow "… was deleted at the source, and" or "… is out of the scope of the target, and"
+ * @param what why it may be that of the resource, in words that follow "… was deleted at the source, and" or "… is out of the scope
+ *   of the target, and"
  * @param doByHand how an operator takes the access of such an account or group away at the platform
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {

@@ -43,8 +43,9 @@ export function createAdministrators(clock: Clock) {
     /** Returns whether the user list failed recently, so that it is not read again yet. */
     isSilent: (): boolean => clock.now() < silentUntil,
     /**
-     * Called for each deactivation that the cache does not answer. The first one after a pause of FRESH_MS returns at once: for a single deactivation the search
-     * by the account's own name is enough. Later ones wait for one read of the user list (`readList`) that they share.
+     * Called for each deactivation that the cache does not answer. The first one after a pause of FRESH_MS returns at once: for a
+     * single deactivation the search by the account's own name is enough. Later ones wait for one read of the user list
+     * (`readList`) that they share.
      * @throws the error of `readList`
      */
     awaitSharedRead: async (readList: () => Promise<readonly ConsoleUser[]>): Promise<void> => {

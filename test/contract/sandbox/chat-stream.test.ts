@@ -130,7 +130,7 @@ test('CHAT-11 a chat request with an unknown, external or deactivated user as in
   expect(await rig.threads()).toContainEqual(expect.objectContaining({ internalId: 'viewer@acme.example' }));
 });
 
-test('CHAT-12 a chat request with internalId and roles, groups, userAttributes, securityContext or externalId answers 400', async () => {
+test('CHAT-12 a chat request with internalId together with one of roles, groups, userAttributes, securityContext and externalId answers 400', async () => {
   const extras = [{ roles: [] }, { groups: [] }, { userAttributes: [] }, { securityContext: {} }];
   for (const extra of extras) expect(await statusOf(asInternal('viewer@acme.example', extra))).toBe(400);
   expect(await statusOf({ sessionSettings: { internalId: 'viewer@acme.example', externalId: 'ada' } })).toBe(

@@ -11,7 +11,7 @@ test.each([
   ['status 500', 'failed', false, new PlatformResponse({ status: 500, platformMessage: 'no' }, CALL)],
   ['a call that was not sent', 'failed', false, new PlatformArgument('name', CALL)],
 ])(
-  'a query that ends with %s has the outcome %s, and proves that the user sees nothing: %s',
+  'a query that ends with %s has the outcome %s; this proves that the user sees nothing: %s',
   (_name, kind, proves, error) => {
     const failed = toFailedQuery(error, { query: null, groups: [], hasSecret: true, timeoutMs: 1000 });
     expect(failed.kind).toBe(kind);
