@@ -50,8 +50,8 @@ export function syncCommand(program: Command, cli: Cli): void {
 }
 
 /**
- * Syncs the resource that `text` names at each target of its connection.
- * @throws UnknownResource; Error if several resources match
+ * Syncs the resource that `text` names at each target of each connection that pushed it.
+ * @throws UnknownResource; Error if `text` means several refs
  */
 async function syncAll(
   text: string,

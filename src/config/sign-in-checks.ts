@@ -4,7 +4,10 @@ import { isLoopback } from '../support/loopback.ts';
 import { checkWebAddress } from './forms.ts';
 import { hasText, isTree, select } from './places.ts';
 
-/** Checks the base address of the page: https, or http of this machine, because the cookie of a session is sent there. */
+/**
+ * Checks an address of the operators' page (`server.adminUrl`, `notices.pageUrl`): https, or http of this machine, because the cookie
+ * of a session is sent there.
+ */
 export function checkAdminUrl(text: string): string | undefined {
   const fault = checkWebAddress(text);
   if (fault !== undefined) return fault;

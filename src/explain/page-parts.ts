@@ -111,7 +111,11 @@ function storedLinkText({
   ].join(', ');
 }
 
-/** Returns what a look at the platform has shown, with a comma in front; '' without a look, or if it found differences. */
+/**
+ * Returns what a look at the platform has shown, with a comma in front; '' without a look, or if it found differences. `done`: held
+ * or rejected changes that the platform has already. `leftByHand`: groups that somebody took the person out of while the removal
+ * waits.
+ */
 function lookText({ kind, platform, leftByHand, restored, fleet }: Explanation): string {
   if (!platform || platform.state === 'differs') return '';
   if (platform.state === 'unread')

@@ -57,7 +57,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
         ]),
     ...pendingReasons(facts, summary),
     failingReason(facts, summary),
-    // Numbers follow the advice, because a short page leaves out the last reasons.
+    // The numbers of the guard follow the advice, because a short page leaves out the last reasons.
     ...(isDone || isToldByCondition(facts) ? [] : guardReasons(facts)),
     approvalEndReason(facts),
     membershipReason(facts),
@@ -75,6 +75,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     nestedReason(facts),
     // Each policy but `sync` leaves differences.
     policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`,
+    // The sentence about the deletion tells already which sync comes next.
     accountDeletionReason(facts) ?? lookAgainReason(facts),
   ];
   // A part that does not apply is '', undefined or false.

@@ -63,7 +63,8 @@ export function createRoles(send: Send) {
 
 /**
  * Reads and deletes groups of the console API over `send`; every function throws PlatformError (errors.ts). The ids of these
- * groups differ from their SCIM ids. This API cannot create groups or change their members; SCIM does (scim-resources.ts).
+ * groups differ from their SCIM ids. This API cannot create groups or change their members; SCIM does (scim-resources.ts). The
+ * platform lists and deletes them under different paths.
  */
 export function createUserGroups(send: Send) {
   return {

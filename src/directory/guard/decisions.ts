@@ -86,7 +86,9 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
   }
 
   /**
-   * Returns the list of changes that a decision under this id covers; undefined when there is none.
+   * Returns the list of changes that an order under this id means; undefined: there is none. `approve` and `reject` of the open
+   * approval mean its held changes. `withdraw` of any id, and `approve` of another one, mean the changes of this id that are still
+   * rejected. An id with a part (`~<digest>`) is only that of a rejection.
    * @param id as for `decide`; its serial is the number of the approval
    */
   async function listOf(action: Decision['action'], id: string): Promise<ChangeList | undefined> {
@@ -97,7 +99,6 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
     const upTo = last === undefined ? (current?.upTo ?? serial) : Number(last);
     const isOfOpenApproval = current?.serial === serial && part === undefined;
     if (isOfOpenApproval && action !== 'withdraw') return { source: 'guardHeld', serial, upTo };
-    // A rejection can be followed by `approve` or `withdraw`, not `reject`.
     if (action === 'reject') return undefined;
     const numbers = await storedDecisions.rejectionsOf({
       serial,

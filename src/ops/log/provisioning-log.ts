@@ -56,12 +56,12 @@ export function searchLog(
   return newestFirst(logs, filter);
 }
 
-/** Actions of which the log of each resource with an account or group has one, unless its limits have removed the entry. */
+/** The log of each resource with an account or group has an entry with one of these actions, unless its limits removed the entry. */
 const FIRST_AND_LAST: readonly LogAction[] = ['create', 'adopt', 'deactivate', 'delete'];
 
 /**
- * Returns the refs of other resources of which the log has an entry of FIRST_AND_LAST with one of the names, such as a former record.
- * Other entries are not read, so that a large log takes less time.
+ * Returns the refs of other resources of which the log has an entry of FIRST_AND_LAST with one of the names, such as a former
+ * record. Other entries are not read, so that a large log takes less time.
  * @param filter `refs` are left out
  */
 export async function othersNamed(

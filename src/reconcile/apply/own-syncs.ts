@@ -23,7 +23,8 @@ const EVERY_MARK = Number.MAX_SAFE_INTEGER;
 const LOOK_MS = 200;
 
 /**
- * Creates the syncs of a run: `start` syncs the given resources.
+ * Creates the syncs of a run. The caller repeats `start` with the resources that still wait, pauses with `oneEnded`, and calls
+ * `end` at last.
  * @param run.ours all resources of the run
  * @param run.signal aborts the syncs
  */
@@ -55,14 +56,17 @@ export function createOwnSyncs(
     }
   }
 
-  /** Starts syncs of these resources, and before them the deactivations of the run, also of a resource that was synced before. */
+  /**
+   * Starts as many syncs as may run at once, and does not wait for them. Deactivations of the run go first, also of a resource that
+   * is no longer in `refs`: it was synced and then marked again.
+   */
   async function start(refs: readonly Ref[]): Promise<void> {
     if (free() > 0 && clock.now() - lookedAt >= LOOK_MS) {
       lookedAt = clock.now();
       const urgent = (await outbox.deactivations()).filter((ref) => ours.has(ref));
       await startDue(urgent, ONLY_DEACTIVATIONS);
     }
-    // The deliveries of the service do not limit this claim: they may be lost ones, which only a worker delivers again.
+    // Deliveries do not limit this claim: without a worker, old deliveries of other resources may fill the room for ever.
     await startDue(refs, EVERY_MARK);
   }
 

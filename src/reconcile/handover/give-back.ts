@@ -17,7 +17,7 @@ export interface GivenBack {
   problem?: string;
 }
 
-/** Moves the items of a handover back to their owner. @param by the operator; undefined: the person is active again */
+/** Moves the items of a handover back to their former folders. @param by the operator; undefined: the person is active again */
 export async function giveBack(
   scope: ReconcileScope,
   ref: Ref,
@@ -29,6 +29,7 @@ export async function giveBack(
   if (!stored || stored.head.state === 'returned') return { returned: 0, left: 0 };
   const head: HandoverHead = { ...stored.head, state: 'returning', ...(by === undefined ? {} : { by }) };
   await handovers.note(ref, { head });
+  // `planned`: the process may have ended between the move of an item and its note.
   const items = stored.items.filter(({ state }) => state === 'moved' || state === 'planned');
   const { folder, deployment } = head;
   // The items in the person's folder; undefined: there is no such folder.

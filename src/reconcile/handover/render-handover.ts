@@ -19,7 +19,8 @@ export function handoverWords(section: HandoverSection | undefined): string | un
 
 /**
  * Returns lines with owner, time, destination and items.
- * @param options `all`: of everybody; else of MOST_LISTED, or of MOST_SUMMARISED without `others` (the lines about what no run writes)
+ * @param options `all`: of everybody. Else `others` tells the form of the plan (render.ts): with it MOST_LISTED people, without it
+ *   MOST_SUMMARISED
  */
 export function handoverLines(
   section: HandoverSection | undefined,

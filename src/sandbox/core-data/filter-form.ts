@@ -1,4 +1,5 @@
-// Checks the form of a filter: a condition, or a group of filters under `and` or `or`.
+// Checks the form of a filter of Cube, in a query or in the row access of a model: a condition, or a group of filters under `and`
+// or `or`.
 import { isJsonObject, own } from '../json.ts';
 
 export const OPERATORS = [

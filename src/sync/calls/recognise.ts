@@ -1,5 +1,5 @@
-// Recognises a target's tenant at a new address: the tenant has at least one of a few linked accounts (ADR 0022). If it has
-// none, reconcile/tenant/tenant.ts decides that it is another tenant.
+// Recognises a target's tenant at a new address: the tenant has at least one of a few linked accounts (ADR 0022). Until one
+// is found nothing is written, and a reconcile, which looks for all of them, decides whether it is another tenant (tenant.ts).
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Links } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
@@ -19,7 +19,10 @@ export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireU
   return hasName || (externalId !== undefined && core.externalId === externalId);
 }
 
-/** While the address is new (`hasMoved`), no sync writes. Notes the address when the tenant there is the known one. */
+/**
+ * Runs until the signal aborts. While the address is new (`hasMoved`), no sync writes: looks for another sample of accounts every
+ * RETRY_MS, and notes the address once one is there.
+ */
 export async function recogniseAddress(
   { target, outbox, links, clock }: { target: Target; outbox: Outbox; links: Links; clock: Clock },
   signal: AbortSignal,

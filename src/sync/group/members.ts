@@ -1,6 +1,6 @@
 // Decides which pending members of a group are removed (`removeMembers`) and added (`addMembers`) now, and in which portions.
-// Failures about single members are thrown after all writes (`throwIfUnwritten`), or at once after many in a row.
-// Flags of the link: directory/outbox/link.ts.
+// `ackMembers` clears a pending membership, or gives it another sign (directory/outbox/work.ts). Failures about single members are
+// thrown after all writes (`throwIfUnwritten`), or at once after many in a row. Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import {
   MEMBERSHIP_SIGN,
@@ -30,8 +30,8 @@ const COALESCE_LIMIT_MS = 3000;
 export type PendingMembers = Map<string, string>;
 
 /**
- * Removes members that the source no longer has, if the guard allows it. Not written are the removals that were rejected, of
- * protected users, and of users without account (nothing to write) or whose account is still to be found. The removal of a user
+ * Removes members that the source no longer has, if the guard allows it. A removal is not written if
+ * a person rejected it, if the user is protected or has no account, or if the account is still to be found. The removal of a user
  * whose account is to be closed is decided with the account, so that held and rejected deactivations do not empty the groups.
  * @returns `isWaiting`: removals wait until the sync of a user has asked the guard about the account, or looked for it; `ignored`:
  *   sentences about members that the platform did not remove; `protectedCount`: number of protected members who stay although the
@@ -278,7 +278,7 @@ export const leaving = (pending: PendingMembers): string[] =>
  * user must wait for them. Kept removals (`r`) stay.
  * @param pending the pending members whom the caller has read: a removal that the source pushes meanwhile stays, because the caller
  *   has not noted that leaver in the link (left-members.ts)
- * @param ending `left`: the policy leaves the additions out, so a comparison tells that they were never written
+ * @param ending `left`: the policy leaves these memberships out; additions that were never sent stay noted as such (`ackMembers`)
  */
 export async function dropPendingMembers(
   context: SyncContext,
