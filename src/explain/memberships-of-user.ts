@@ -40,7 +40,8 @@ interface GroupFacts {
   removal: GuardState | undefined;
   /**
    * Effect of the pending deactivation of the account on the removal. `follows`: it is held, and the removal waits with it.
-   * `rejected`: that of a deleted user was rejected, so the membership stays. Else the removal is judged alone (guard_leavers.lua).
+   * `rejected`: that of a deleted user was rejected, so the membership stays. `waits`: no sync has asked the guard for it yet.
+   * `alone`: the removal is judged alone (guard_leavers.lua).
    */
   account: MemberDecision | undefined;
   /** State of the deletion of the group at the guard. */

@@ -53,8 +53,8 @@ interface PlatformLook {
    */
   additionsLeftByPolicy: readonly Ref[] | undefined;
   /**
-   * Whether everything was compared, and nothing differs but memberships that others added. A difference that no run changes is one;
-   * the values of a protected account are not considered.
+   * Whether nothing that was compared differs but memberships that the bridge does not manage. A difference that no run changes is
+   * one. Members of a group beyond COMPARED_MEMBERS and the values of a protected account are not compared.
    */
   isAsDesired: boolean;
 }
@@ -145,8 +145,9 @@ async function sortEntries(
     const { action, reason, before, after } = entry;
     return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
   });
-  // Memberships are not written for three causes. The settings exclude the group (LEFT_OUT): `leftOutGroups`. The policy of the
-  // target (`isLeft`): removals in `leftByPolicy`, additions in `additionsLeftByPolicy`. The person is protected: `groupsLeftAlone`.
+  // Memberships are not written for four causes. The bridge does not manage them: `addedByOthers`. The settings exclude the group
+  // (LEFT_OUT): `leftOutGroups`. The policy of the target (`isLeft`): removals in `leftByPolicy`, additions in
+  // `additionsLeftByPolicy`. The person is protected: `groupsLeftAlone`.
   const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
   const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
     unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');

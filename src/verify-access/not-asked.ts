@@ -1,4 +1,5 @@
-// Says why calls of verify-access were not sent (the target is paused, fails, or limits the rate), and how its calls failed. Pure.
+// Says why calls of verify-access were not sent (the target is paused, fails, or limits the rate), and how calls to a target fail.
+// Pure.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import { failureAdvice, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { isoTime } from '../support/sources.ts';

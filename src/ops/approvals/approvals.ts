@@ -86,7 +86,7 @@ export async function showApproval(
     approvers: approversOf(settingsOf, approval),
     matching,
     items: isHeld
-      ? await withRestoredNote(state, target, await withTimes(outbox, described), true)
+      ? await withRestoredNote(state, target, await withTimes(outbox, described), undefined)
       : await withHeldAgain(found, described),
   };
 }
@@ -118,9 +118,7 @@ export async function previewDecision(
   const { items, matching } = await readPage({ ...found, list }, select, { offset: 0, limit: most });
   const described = await describeChanges(state, approval.target, items);
   const noted =
-    action === 'approve'
-      ? await withRestoredNote(state, approval.target, described, isUndecided(approval))
-      : described;
+    action === 'approve' ? await withRestoredNote(state, approval.target, described, approval.at) : described;
   return { approval, count: matching, items: noted };
 }
 

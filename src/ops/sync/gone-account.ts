@@ -6,7 +6,7 @@ import type { SyncEnd } from './sync-outcome.ts';
 /**
  * Returns the report with the reason why no account is made in place of the missing one: none is wanted (the person left), another
  * account has the name, or the policy of the target forbids it. A report that has a message stays as it is, and so does one of a
- * sync that makes or links another account.
+ * sync that makes or links another account. A dry run gets only the first of these reasons.
  * @param look the comparison before the sync; null: the platform was not read
  */
 export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {

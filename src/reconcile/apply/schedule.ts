@@ -187,8 +187,7 @@ export function isOverdue(lastEndedAt: number, now: number, isDue: (moment: Date
 /**
  * Runs one reconcile and logs its result; errors are logged, not thrown.
  * @returns true: this process made a run of its own, even if the run failed; false: it joined another run, another run took its
- *   lock
- *   (`RunLost`), or the service stopped
+ *   lock (`RunLost`), or the service stopped
  */
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },

@@ -47,8 +47,8 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
 }
 
 /**
- * Returns the entries of members that only the group to be adopted has. The sync that adopts the group leaves them, so
- * they are only reported; a later repair or an ordered sync removes them.
+ * Returns the entries of members that only the group to be adopted has. The sync that adopts the group leaves them, so they
+ * are only reported; a later repair or an ordered sync removes them.
  */
 const surplusOfAdopted = (group: GroupCase): PlanEntry[] =>
   (group.surplusThere ?? []).map((member) => ({

@@ -1,5 +1,5 @@
-// Frees the former userName of a leaver's closed account for another person who is to get it. The userName
-// of the account is a former one if it differs from the last userName that the leaver had at the source.
+// Frees the former userName of a leaver's closed account for another person who is to get it. The userName of the
+// account is a former one if it differs from the last userName that the leaver had at the source.
 // Flags of the link: directory/outbox/link.ts.
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';

@@ -35,7 +35,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   if (unfinished) return unfinished;
   if (link.id === undefined) {
     // There is no account. An earlier sync may have set `departed`: an account might have been this person's, and the policy closes
-    // none (`unprovenLeft` in names/left-there.ts).
+    // none (`unprovenLeft` in names/left-there.ts), or it was protected (`leaveAlone`).
     delete link.departed;
     await resumeRemovals(context);
     return FORGOTTEN;
@@ -75,7 +75,8 @@ async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | 
     const found = await findUser(context, desired);
     const waiting = found.kind === 'absent' ? untilShown(context) : found;
     if (waiting?.kind === 'later') return waiting;
-    // Blocked: no account is proven to be this person's. Without an open one that the create may have made, nothing is to be closed.
+    // Blocked: no account is proven to be this person's. Without an open one that the create may have made, nothing is to be
+    // closed.
     const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
     if (unproven) return unproven;
     delete link.tried;
