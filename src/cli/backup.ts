@@ -61,7 +61,7 @@ function damagedText({ connection, key, item = '' }: BackupReport['damaged'][num
   const text = `Left out: ${connection}: ${`${key} ${item}`.trim()}. It is damaged, and a restore would refuse the file.`;
   return key === 'users' || key === 'groups'
     ? `${text} Push this ${key === 'users' ? 'user' : 'group'} again at the identity provider as a whole, then make another backup: a restore of this one leaves the ${key === 'users' ? 'account' : 'group'} as it is, but brings no memberships back.`
-    : `${text} See scim-bridge doctor --deep (doctor --repair mends links), then make another backup.`;
+    : `${text} See scim-bridge doctor --deep; scim-bridge doctor --repair mends links. Then make another backup.`;
 }
 
 function linesOf(file: string, { counts, sha256, signed }: BackupReport): string[] {
