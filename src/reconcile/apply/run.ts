@@ -40,8 +40,8 @@ interface RunResult {
 
 /**
  * Largest number of passes of a run, the first included. A pass leaves out resources that changed, or were being synced, when it
- * marked them, and after a repair of derived data those that changed while they were read (`isWhole` in apply-plan.ts). What
- * remains after the last pass is left to the next run.
+ * marked them, and after a repair of derived data those that changed while they were read (`isWhole` in apply-plan.ts). Changes
+ * that remain after the last pass are left to the next run.
  */
 const MOST_PASSES = 4;
 
