@@ -2,7 +2,10 @@
 // files of the last run first; a fresh checkout has no last run.
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Files of more than three quarters of a minute, the longest first. Most of these tests wait: for leases to expire, processes to start. */
+/**
+ * Files of more than three quarters of a minute, the longest first. Most of these tests wait: for leases to expire, processes to
+ * start.
+ */
 const LONG = [
   'unit/helm/alerts',
   'contract/queue/convergence',

@@ -195,8 +195,8 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
         'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
       );
     if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
-    // An approval may complete a first one, so it names none.
-    const ended = action === 'approve' ? [] : await endedFirstApprovals(states, approval, settingsOf);
+    // After an approval none is named, because it may have completed one.
+    const ended = isApproval ? [] : await endedFirstApprovals(states, approval, settingsOf);
     for (const { by, total } of ended)
       say(`The first approval of ${counted(total, 'change')}, by ${by}, ended with this decision.`);
     for (const name of administrators) say(heldAgainText(name));

@@ -28,6 +28,9 @@ interface RestoreFlags extends OperatorFlags {
   json?: boolean;
 }
 
+/** Number of damaged items that a backup names. */
+const SHOWN_DAMAGED = 20;
+
 export function backupCommand(program: Command, cli: Cli): void {
   program
     .command('backup <file>')
@@ -48,7 +51,9 @@ export function backupCommand(program: Command, cli: Cli): void {
         complain(
           `Left out: ${key}. This version does not know such a key; another version may have left it.`,
         );
-      for (const each of report.damaged) complain(damagedText(each));
+      for (const each of report.damaged.slice(0, SHOWN_DAMAGED)) complain(damagedText(each));
+      if (report.damaged.length > SHOWN_DAMAGED)
+        complain(`… and ${report.damaged.length - SHOWN_DAMAGED} more damaged items: --json lists them.`);
       // Standard output holds the backup itself.
       const print = file === '-' ? complain : say;
       if (flags.json) print(JSON.stringify({ file, ...report }));

@@ -29,7 +29,7 @@ export function evaluateFilter(filter: Filter, resource: unknown): boolean {
 function compare(comparison: Comparison, resource: unknown): boolean {
   const { operator, value } = comparison;
   const { steps } = comparison.attribute;
-  // `eq null` matches an attribute without a value, `ne null` one that has any.
+  // `eq null` matches an attribute without a value, `ne null` one with a value.
   if (value === null) return someValue(resource, steps, 0, isPresent) === (operator === 'ne');
   // An attribute without a value differs from every value.
   if (operator === 'ne' && !someValue(resource, steps, 0, isPresent)) return true;
