@@ -4,8 +4,8 @@ import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import { listApprovals, previewDecision } from '../ops/approvals/approvals.ts';
-import { isUndecided, type Approval, type WaitingApproval } from '../ops/approvals/approvals-at.ts';
+import { previewDecision } from '../ops/approvals/approvals.ts';
+import { isUndecided, type Approval } from '../ops/approvals/approvals-at.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { listExceptions } from '../ops/approvals/exceptions.ts';
 
@@ -74,17 +74,4 @@ export async function isSomeByFormerSettings(
   if (!isUndecided(approval)) return false;
   const found = await previewDecision(states, approval.id, settingsOf, 'approve', {}, MOST_CHANGES);
   return found?.items.some(({ reason }) => isHeldByFormerSettings(reason)) ?? false;
-}
-
-/** Returns the first approvals that a decision has ended. @param before the approval as it was before the decision */
-export async function endedFirstApprovals(
-  states: readonly DesiredState[],
-  before: Approval,
-  settingsOf: (target: string) => TargetConfig | undefined,
-): Promise<WaitingApproval[]> {
-  const { firstApprovals = [] } = before;
-  if (firstApprovals.length === 0) return [];
-  const all = await listApprovals(states, settingsOf);
-  const waiting = new Set(all.flatMap((each) => each.firstApprovals?.map(({ id }) => id) ?? []));
-  return firstApprovals.filter(({ id }) => !waiting.has(id));
 }

@@ -22,7 +22,6 @@ import { counted } from '../support/counted.ts';
 import {
   SHOWN_CHANGES,
   MOST_CHANGES,
-  endedFirstApprovals,
   groupsToDelete,
   heldAgainText,
   isSomeByFormerSettings,
@@ -195,9 +194,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
         'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
       );
     if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
-    // After an approval none is named, because it may have completed one.
-    const ended = isApproval ? [] : await endedFirstApprovals(states, approval, settingsOf);
-    for (const { by, total } of ended)
+    for (const { by, total } of decided.endedFirstApprovals)
       say(`The first approval of ${counted(total, 'change')}, by ${by}, ended with this decision.`);
     for (const name of administrators) say(heldAgainText(name));
     if (await isSomeHeld(states, approval, deletedGroups))

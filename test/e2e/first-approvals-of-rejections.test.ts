@@ -117,3 +117,49 @@ test('two operators approve rejected changes by an id without its last part → 
   expect((await decide('approve', short, '--by', 'tom', '--json')).json.outcome).toBe('decided');
   expect((await place.platform.user(ANN))?.active).toBe(false);
 }, 60_000);
+
+/** Holds the three deactivations anew, and rejects them in three decisions. @returns ids of the rejections: two parts and the rest */
+async function rejectInParts(): Promise<[part: string, otherPart: string, rest: string]> {
+  await decide('withdraw', id);
+  const [{ id: anew }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  const { items } = (await place.commands.run('approvals', 'show', anew, '--json')).json;
+  // The change that was held last stays in the rest, so that the rest has the id of the whole list.
+  await decide('reject', anew, '--person', items[0].name);
+  await decide('reject', anew, '--person', items[1].name);
+  await decide('reject', anew);
+  const { json: all } = await place.commands.run('approvals', 'list', '--all', '--json');
+  const [rest, otherPart, part] = all
+    .filter(({ stillRejected }: { stillRejected?: number }) => stillRejected === 1)
+    .map((each: { id: string }) => each.id);
+  expect(rest).toBe(anew);
+  return [part, otherPart, rest];
+}
+
+/** Returns the ids of the first approvals that `approvals list --all` shows under each of the given approvals. */
+async function firstsUnder(...approvals: string[]): Promise<string[][]> {
+  const { json } = await place.commands.run('approvals', 'list', '--all', '--json');
+  return approvals.map((approval) => {
+    const found = json.find((each: { id: string }) => each.id === approval);
+    return (found.firstApprovals ?? []).map((first: { id: string }) => first.id);
+  });
+}
+
+test('a list is rejected in parts, and one part has a first approval → `approvals list --all` shows it under this part alone', async () => {
+  const [part, otherPart, rest] = await rejectInParts();
+  await decide('approve', part, '--by', 'eva');
+  expect(await firstsUnder(part, otherPart, rest)).toEqual([[part], [], []]);
+  await decide('approve', rest, '--by', 'eva');
+  expect(await firstsUnder(part, otherPart, rest)).toEqual([[part], [], [rest]]);
+}, 60_000);
+
+test('a second approval decides all changes of another first approval → `approvals approve` names the ended one, and not the completed one', async () => {
+  const ofAnn = await approveFirst(ANN);
+  const ofTwo = await approveFirst(ANN, BOB);
+  const { text } = await decide('approve', ofTwo, '--by', 'fay');
+  expect(text).toContain('The first approval of 1 change, by eva, ended with this decision.');
+  expect(text).not.toContain('The first approval of 2 changes');
+  expect(await list()).not.toContain(`a second person approves ${ofAnn}`);
+  await approveFirst(NAMES[2]);
+  const { json } = await decide('approve', (await firstsUnder(id))[0]?.[0] ?? '', '--by', 'fay', '--json');
+  expect(json).toMatchObject({ outcome: 'decided', endedFirstApprovals: [] });
+}, 60_000);

@@ -28,7 +28,13 @@ import { createStoredDecisions, type Decision, type DecisionSettings } from './s
  * are judged again. `unknown`: no list or first approval has this id.
  */
 export type Decided =
-  | { kind: 'decided'; items: number; kinds: Record<DestructiveKind, number> }
+  | {
+      kind: 'decided';
+      items: number;
+      kinds: Record<DestructiveKind, number>;
+      /** The first approval that this decision completed; absent: one approval was enough. */
+      first?: StoredFirstApproval;
+    }
   | { kind: 'noted'; id: string; items: number }
   | { kind: 'samePerson'; first: FirstApproval }
   | { kind: 'full' }
@@ -243,7 +249,8 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
     if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
     await storedDecisions.carryOn(portions);
     const kinds = (await storedDecisions.movedBy(Number(number))) ?? toKindCounts(counts as number[]);
-    return { kind: 'decided', items: Object.values(kinds).reduce((sum, each) => sum + each, 0), kinds };
+    const items = Object.values(kinds).reduce((sum, each) => sum + each, 0);
+    return { kind: 'decided', items, kinds, ...(first ? { first } : {}) };
   }
 
   return {

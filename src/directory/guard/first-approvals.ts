@@ -211,6 +211,13 @@ export function createFirstApprovals(
     return list ? held.stillIn(list, isChosen ? items.filter(isChosen) : items) : [];
   }
 
+  /** Returns whether a first approval covers a change that is still rejected by a decision. @param number of the decision */
+  async function coversRejection(first: FirstApproval, number: number): Promise<boolean> {
+    const list = await listBehind(first);
+    if (!list?.numbers?.includes(number)) return false;
+    return (await countStillIn({ ...list, numbers: [number] }, first.storedChoice)).total > 0;
+  }
+
   /** Returns a test whether a first approval of a part covers a change; undefined: it covers the whole list. */
   async function choiceOf({
     storedChoice,
@@ -221,5 +228,5 @@ export function createFirstApprovals(
     return (item) => found.has(changeText(item));
   }
 
-  return { list, find, note, withdraw, choiceOf, countStillIn, coveredBy };
+  return { list, find, note, withdraw, choiceOf, countStillIn, coveredBy, coversRejection };
 }

@@ -20,6 +20,23 @@ import {
 /** Numbers of changes by kind. */
 export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 
+/** First approvals, each of which waits for a second person. */
+export const firstApprovalList = arrayOf(
+  objectOf<WaitingApproval>()({
+    id: textField,
+    by: textField,
+    withToken: {
+      ...booleanField,
+      description: 'Whether the admin token gave it; all holders of the token count as one person.',
+    },
+    at: dateTime,
+    expiresAt: { ...dateTime, description: 'Time before which the second person has to approve.' },
+    total: integerField,
+    note: omittable(textField),
+    selection: omittable(textField),
+  }),
+);
+
 const approvalFields = {
   ...eachOf(['id', 'connection', 'target'], textField),
   state: {
@@ -53,21 +70,7 @@ const approvalFields = {
       'Number of changes of an approval that are not written; absent for none. After `expiresAt` the guard judges them anew.',
   }),
   firstApprovals: omittable({
-    ...arrayOf(
-      objectOf<WaitingApproval>()({
-        id: textField,
-        by: textField,
-        withToken: {
-          ...booleanField,
-          description: 'Whether the admin token gave it; all holders of the token count as one person.',
-        },
-        at: dateTime,
-        expiresAt: { ...dateTime, description: 'Time before which the second person has to approve.' },
-        total: integerField,
-        note: omittable(textField),
-        selection: omittable(textField),
-      }),
-    ),
+    ...firstApprovalList,
     description: 'First approvals, which wait until a second person approves them by their id.',
   }),
 };

@@ -3,7 +3,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isSameApproval, lastPlaceOf, listIdOf, withinTarget } from './approval-id.ts';
 import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
-import { approvalsAt, isUndecided, type FoundApproval } from './approvals-at.ts';
+import { approvalsAt, isUndecided, toWaitingApproval, type FoundApproval } from './approvals-at.ts';
 
 /**
  * Finds an approval by any id of approval-id.ts; undefined: there is none. For the id of a part: the decision about this part,
@@ -35,7 +35,13 @@ export async function findApproval(
     ...found,
     first,
     list,
-    approval: { ...approval, id, ...counts, ...(selection === undefined ? {} : { selection }) },
+    approval: {
+      ...approval,
+      id,
+      ...counts,
+      ...(selection === undefined ? {} : { selection }),
+      firstApprovals: [toWaitingApproval(approval.connection, first)],
+    },
   };
 }
 

@@ -1,18 +1,14 @@
 // Reads the approvals of one target: the changes that the guard holds, and the kept decisions.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
-import {
-  TOKEN_IDENTITY,
-  type FirstApproval,
-  type StoredFirstApproval,
-} from '../../directory/guard/first-approvals.ts';
+import { TOKEN_IDENTITY, type StoredFirstApproval } from '../../directory/guard/first-approvals.ts';
 import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { ChangeList, Destruction } from '../../directory/guard/held-changes.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { total } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
-import { isSameApproval, listIdOf } from './approval-id.ts';
+import { isSameApproval } from './approval-id.ts';
 
 export interface Approval {
   /** `<connection>.<target>.<serial>-<last place>`; of a decision about a part, followed by `~` and a digest (approval-id.ts). */
@@ -99,25 +95,25 @@ export async function approvalsAt(
   const { connection } = state;
   const open = await outbox.guardStore.open();
   const hold = open && (await outbox.guardStore.onHold());
-  const firsts = await outbox.guardStore.firstApprovals.list();
-  /** Returns the first approvals of a list, and of parts of it. */
-  const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
-    const isOf = (first: FirstApproval): boolean =>
-      // The list of held changes grows, so a first approval of it may have an earlier last place. A first approval of rejected
-      // changes has the id of the same list, of a part of it, or of the list that `id` is a part of.
-      source === 'guardHeld'
-        ? isSameApproval(first.id, id)
-        : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
-    const found = firsts.filter((first) => first.source === source && isOf(first));
-    return found.length === 0
-      ? {}
-      : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
+  const { firstApprovals } = outbox.guardStore;
+  const firsts = await firstApprovals.list();
+  const shown = (found: StoredFirstApproval[]): Pick<Approval, 'firstApprovals'> =>
+    found.length === 0 ? {} : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
+  const firstsOfHeld = (id: string): Pick<Approval, 'firstApprovals'> =>
+    // The list of held changes grows, so a first approval of it may have an earlier last place.
+    shown(firsts.filter((first) => first.source === 'guardHeld' && isSameApproval(first.id, id)));
+  const firstsOfRejection = async (number: number): Promise<Pick<Approval, 'firstApprovals'>> => {
+    const ofRejected = firsts.filter(({ source }) => source === 'guardRejected');
+    const covers = await Promise.all(
+      ofRejected.map((first) => firstApprovals.coversRejection(first, number)),
+    );
+    return shown(ofRejected.filter((_, index) => covers[index]));
   };
-  const stillRejectedOf = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
+  const stillRejectedOf = async ({ serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
     // `numbers` limits the list to the changes that this decision rejected.
     const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
     const { total } = await outbox.guardStore.countOf(list);
-    return { stillRejected: total, ...firstsOf('guardRejected', id) };
+    return { stillRejected: total, ...(await firstsOfRejection(number)) };
   };
   const unwrittenOf = async ({ approvedUntil }: Decision): Promise<Partial<Approval>> => {
     if (approvedUntil === undefined) return {};
@@ -152,14 +148,14 @@ export async function approvalsAt(
     const approvalState = leftMs > 0 ? ('held' as const) : ('expired' as const);
     const names = { id: `${connection}.${id}`, connection, target, state: approvalState };
     const endOfHold = hold ? { endOfHold: holdAdvice(target, hold) } : {};
-    const approval = { ...names, ...dates, ...endOfHold, kinds, total, ...firstsOf('guardHeld', id) };
+    const approval = { ...names, ...dates, ...endOfHold, kinds, total, ...firstsOfHeld(id) };
     found.unshift({ state, outbox, items: [], list: open, approval });
   }
   return found;
 }
 
 /** Returns a first approval as operators see it. */
-const toWaitingApproval = (
+export const toWaitingApproval = (
   connection: string,
   { id, by, at, expiresAt, total, note, selection, identity }: StoredFirstApproval,
 ): WaitingApproval => ({

@@ -160,6 +160,7 @@ export async function decideApproval(
     await state.acts.record(recordOf('withdraw', retracted.total, note));
     return { kind: 'retracted', id: approval.id, items: retracted.total };
   }
+  const firstsBefore = needsTwo ? await outbox.guardStore.firstApprovals.list() : [];
   // The id of a first approval may be that of a part of a list; the decision is about the list (approval-id.ts).
   const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
   const decided = await outbox.guardStore.decide(action, listId, actor.by, {
@@ -182,7 +183,8 @@ export async function decideApproval(
             ),
       ]),
   });
-  return decisionOutcomeOf(states, found, { id, approval, decided, action, selectedText, identity });
+  const order = { id, approval, decided, action, selectedText, identity, firstsBefore };
+  return decisionOutcomeOf(states, found, order);
 }
 
 /** Returns the ids of the rejections of an approval that are in force. */

@@ -1,12 +1,19 @@
 // Converts the result of the guard for an order about held or rejected changes to the outcome that an operator reads.
 import { judgedAnew } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
+import type { StoredFirstApproval } from '../../directory/guard/first-approvals.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
 import { findApproval } from './approval-lookup.ts';
-import { isUndecided, type Approval, type FoundApproval } from './approvals-at.ts';
+import {
+  isUndecided,
+  toWaitingApproval,
+  type Approval,
+  type FoundApproval,
+  type WaitingApproval,
+} from './approvals-at.ts';
 
 /** Result of an order; `items` is the number of changes that it covers. */
 export type DecisionOutcome =
@@ -18,6 +25,8 @@ export type DecisionOutcome =
       kinds: Record<DestructiveKind, number>;
       /** Number of changes that are still held at the target. */
       remaining: number;
+      /** First approvals that ended with this decision, without the one that it completed. */
+      endedFirstApprovals: WaitingApproval[];
     }
   /** The order is the first of two approvals: a second person has to approve `id` before `expiresAt` (ISO 8601). */
   | { kind: 'noted'; id: string; items: number; expiresAt?: string }
@@ -47,6 +56,7 @@ export type DecisionOutcome =
  * Returns the outcome of an order as its operator reads it.
  * @param order.id the id that the operator gave; it may lack the last place, which `approval.id` has
  * @param order.decided the result of `decide` (directory/guard/decisions.ts)
+ * @param order.firstsBefore the first approvals of the target before the order; none where one approval is enough
  */
 export async function decisionOutcomeOf(
   states: readonly DesiredState[],
@@ -58,9 +68,10 @@ export async function decisionOutcomeOf(
     approval: Approval;
     decided: Awaited<ReturnType<Outbox['guardStore']['decide']>>;
     selectedText: string | undefined;
+    firstsBefore: StoredFirstApproval[];
   },
 ): Promise<DecisionOutcome> {
-  const { id, approval, decided, action, selectedText, identity } = order;
+  const { id, approval, decided, action, selectedText, identity, firstsBefore } = order;
   if (decided.kind === 'noted') {
     // A rejection can still be approved, so the first approval is of held or of rejected changes.
     const source = isUndecided(approval) ? 'guardHeld' : 'guardRejected';
@@ -95,8 +106,14 @@ export async function decisionOutcomeOf(
     return { kind: 'settled', message };
   }
   if (decided.kind !== 'decided') return { kind: decided.kind };
+  const { first, ...reached } = decided;
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
-  return { ...decided, id: approval.id, remaining };
+  const after = firstsBefore.length === 0 ? [] : await outbox.guardStore.firstApprovals.list();
+  const notEnded = new Set([first, ...after].map((each) => each?.field));
+  const endedFirstApprovals = firstsBefore
+    .filter(({ field }) => !notEnded.has(field))
+    .map((each) => toWaitingApproval(approval.connection, each));
+  return { ...reached, id: approval.id, remaining, endedFirstApprovals };
 }
 
 /** Returns the message of the outcome `settled`: when and by which operator the list was decided. */

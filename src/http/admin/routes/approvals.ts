@@ -9,7 +9,7 @@ import { isUndecided } from '../../../ops/approvals/approvals-at.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
-import { kindCounts } from '../approval-schemas.ts';
+import { firstApprovalList, kindCounts } from '../approval-schemas.ts';
 import {
   eachOf,
   arrayOf,
@@ -157,6 +157,10 @@ function decisionRoute(
         }),
         kinds: omittable(kindCounts),
         remaining: omittable(integerField),
+        endedFirstApprovals: omittable({
+          ...firstApprovalList,
+          description: 'decided: other first approvals that ended with this decision.',
+        }),
       }),
     },
     refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },
