@@ -1,7 +1,6 @@
 // Tells one receiver which conditions began or ended. A condition is what an operator has to act on, such as held changes.
 // Only the process with the lease of the channel sends; the others check periodically whether the lease is free. A message is
 // stored from before its first attempt until it is accepted, so a killed process loses none.
-import { createHash } from 'node:crypto';
 import type {
   NoticeChannelState,
   NoticeMessage,
@@ -13,7 +12,7 @@ import { loggedRound, startRounds } from '../support/rounds.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import { conditionsOf, placesOf } from './conditions.ts';
-import { deliver, type NoticeOutcome, type NoticeReceiver } from './deliver.ts';
+import { deliver, digestOfAddress, type NoticeOutcome, type NoticeReceiver } from './deliver.ts';
 import { afterTelling, changesBetween, createNoticeGrouping, tendTold } from './difference.ts';
 import type { NoticeFacts } from './facts.ts';
 import { toNoticeItem } from './summary.ts';
@@ -49,10 +48,6 @@ const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
 const LONGEST_WAIT_MS = 3_600_000;
 /** Number of the attempt from which on a refusal drops the message. */
 const DROPPING_ATTEMPT = 3;
-
-/** Identifies an address without storing the address, which may contain a secret. */
-const digestOfAddress = (url: string): string =>
-  createHash('sha256').update(url).digest('base64url').slice(0, 16);
 
 /** Starts the channel. @param settings read at each use, because secrets may be rotated @param pageUrl base address of links */
 export function startNoticeChannel(

@@ -1,4 +1,5 @@
 // Sends one message to one receiver and decides by the answer whether it is sent again.
+import { createHash } from 'node:crypto';
 import { postText } from '../support/post.ts';
 import { noticeBodyOf, type NoticeContent, type NoticeForm } from './forms.ts';
 import { signatureHeaders } from './signature.ts';
@@ -23,6 +24,10 @@ const MAX_BYTES = 65_536;
 const GONE = 410;
 /** 4xx statuses that are transient. */
 const TRANSIENT = new Set([408, 425, 429]);
+
+/** Identifies an address without storing the address, which may contain a secret. */
+export const digestOfAddress = (url: string): string =>
+  createHash('sha256').update(url).digest('base64url').slice(0, 16);
 
 /** Makes one attempt. Never rejects. @param options.now Unix milliseconds, for the signature */
 export async function deliver(

@@ -1,18 +1,24 @@
 // Builds the findings of the command `doctor` about the last delivery to each channel of notices.
+import { digestOfAddress, type NoticeReceiver } from './deliver.ts';
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
 import { findingFor, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { isoTime } from '../support/sources.ts';
 
-/** Returns one finding for each channel. @param channels names of the channels in the settings */
+/** Returns one finding for each channel. @param channels the channels in the settings, by name */
 export async function noticeFindings(
   store: Pick<NoticeStore, 'read'>,
-  channels: readonly string[],
+  channels: Readonly<Record<string, Pick<NoticeReceiver, 'url'>>>,
 ): Promise<DoctorFinding[]> {
-  return Promise.all(channels.map(async (channel) => findingOf(channel, await store.read(channel))));
+  return Promise.all(
+    Object.entries(channels).map(async ([channel, { url }]) =>
+      findingOf(channel, url, await store.read(channel)),
+    ),
+  );
 }
 
 function findingOf(
   channel: string,
+  url: string,
   { lastSuccessAt, lastFailureAt, problem, pause, message: undelivered }: NoticeChannelState,
 ): DoctorFinding {
   const { ok, warning, error } = findingFor(`notices ${channel}`);
@@ -20,14 +26,20 @@ function findingOf(
     lastSuccessAt === null ? 'nothing was delivered yet' : `last delivered ${isoTime(lastSuccessAt)}`;
   const failed = lastFailureAt === null ? 'no attempt failed' : `last failure ${isoTime(lastFailureAt)}`;
   if (problem === null) return ok(`${last}, ${failed}`);
+  // The receiver at another address refused for good, and nothing has failed at the address of the settings since.
+  if (pause && pause.address !== digestOfAddress(url) && !undelivered?.attempts)
+    return warning(
+      `a former address ${problem}, and no message went to the address of these settings yet: ${last}, ${failed}`,
+      `Run scim-bridge notices test ${channel}. Notices go to this address when each process has it, from its file or after a restart.`,
+    );
   const message = `${problem}: ${last}, ${failed}`;
   // A pause without end: the receiver answered that it is gone for good.
-  if (pause?.until === null)
+  if (pause?.until === null && undelivered === null)
     return error(
       message,
       `No more notices are sent to this address: change notices.channels.${channel}.url, or run scim-bridge notices test ${channel}.`,
     );
-  const againAt = undelivered?.nextAt ?? pause?.until;
+  const againAt = undelivered?.nextAt ?? pause?.until ?? undefined;
   const again =
     againAt === undefined
       ? 'Undelivered notices are sent again.'
