@@ -100,6 +100,6 @@ export const newKeyAdvice = (
   const token = `targets.${target}.token`;
   if (only) return `check the rights of ${token}, and any gateway before the platform`;
   return ofOtherKey
-    ? `restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
+    ? `a process takes a key over from its file within 5 s; if this is still said then, restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
     : `set a new ${token}, and restart the service unless it takes the token over from its file`;
 };
