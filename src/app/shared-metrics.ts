@@ -114,17 +114,18 @@ function showEvents(
     metrics.events.inc({ connection, outcome }, delivery[outcome]);
 }
 
-function showLoad(metrics: Metrics, target: string, backlogs: Backlog[]): void {
+function showLoad(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
   for (const backlog of backlogs) {
     if (!backlog.load) continue;
     metrics.loadDone.inc({ target }, backlog.load.done);
     metrics.loadTotal.inc({ target }, backlog.load.done + backlog.dirty);
-    metrics.loadRate.inc({ target }, loadRate(backlog) ?? 0);
+    metrics.loadRate.inc({ target }, loadRate(backlog, breaker.resumedAt) ?? 0);
   }
 }
 
 /** Sets the metrics of a target over its connections: counts are added; of ages and times the worst one is shown. */
-function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
+function showTarget(metrics: Metrics, state: TargetState): void {
+  const { target, backlogs, breaker } = state;
   const sum = (of: (backlog: Backlog) => number): number => total(backlogs.map(of));
   type SummedGauge = 'outboxDirty' | 'outboxPending' | 'deadLetters' | 'conflicts';
   const showSum = (gauge: SummedGauge, of: (backlog: Backlog) => number): void =>
@@ -132,7 +133,7 @@ function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState
   showSum('outboxDirty', ({ dirty }) => dirty);
   showSum('outboxPending', ({ inflight }) => inflight);
   metrics.outboxOldest.set({ target }, Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)) / 1000);
-  showLoad(metrics, target, backlogs);
+  showLoad(metrics, state);
   showSum('deadLetters', ({ blocked }) => blocked);
   showSum('conflicts', ({ lastRun }) => lastRun?.conflicts?.count ?? 0);
   metrics.onHold.set({ target }, backlogs.some(({ onHold }) => onHold) ? 1 : 0);

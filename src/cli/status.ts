@@ -17,7 +17,7 @@ import {
 import { failingText } from '../ops/status/failing.ts';
 import { proofSummary } from '../ops/doctor/proof-findings.ts';
 import { fleetText, processText } from '../ops/status/fleet-text.ts';
-import { workerMissing, type FleetReport } from '../ops/status/fleet.ts';
+import { redisRefusalOf, workerMissing, type FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status/status.ts';
 import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';
@@ -112,8 +112,7 @@ function printTarget(
     say(`  waiting${hold ? ' for the end of the hold' : ''}: ${waitingText(dirty, rest.priorities)}`);
   if (failing !== undefined) say(`  ${failing}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
-  for (const line of breakerLines(breaker, target, workerMissing(rest.fleet.findings) !== undefined))
-    say(`  ${line}`);
+  for (const line of breakerLines(breaker, target, rest.fleet)) say(`  ${line}`);
   const { proof } = rest;
   if (proof) {
     const advice = proof.faults > 0 ? ': see scim-bridge doctor --deep' : '';
@@ -189,13 +188,13 @@ const driftText = (drift: readonly DriftCount[]): string =>
   }).join('');
 
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
-function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
+function breakerLines(state: TargetStatus['breaker'], target: string, { findings }: FleetReport): string[] {
   // `since` and `status` are stored with the failures that are printed below, so their defaults are never printed. For
   // `only` and `ofOtherKey` see BreakerState.
   const { open, since = 0, status = 0, only, ofOtherKey, pause } = state;
   const failure = { status, only, ofOtherKey };
   const what = [
-    open && (hasNoWorker ? 'no worker runs, so nothing is sent' : 'only probes are sent'),
+    open && sentText(findings),
     (open || isKeyRefused(state)) && failureAdvice(target, failure),
   ].filter(Boolean);
   return [
@@ -204,6 +203,12 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
       : []),
     ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
   ];
+}
+
+/** Returns what is sent to a target while its breaker is open. */
+function sentText(findings: FleetReport['findings']): string {
+  if (redisRefusalOf(findings)) return 'Redis takes no writes, so nothing is sent';
+  return workerMissing(findings) ? 'no worker runs, so nothing is sent' : 'only probes are sent';
 }
 
 const MOST_PROCESSES = 100;

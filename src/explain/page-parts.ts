@@ -3,7 +3,7 @@ import type { AttributeState, Explanation, ExplanationVerdict, MembershipState }
 import { doneBy } from './guard-reasons.ts';
 import { timelineLines } from './timeline-lines.ts';
 import { counted } from '../support/counted.ts';
-import { redisRefusalOf } from './pending-reasons.ts';
+import { redisRefusalOf } from '../ops/status/fleet.ts';
 
 const SIGNS: Record<ExplanationVerdict, string> = {
   asDesired: '✔',

@@ -1,6 +1,11 @@
 // Converts the pending change of a resource to sentences: what its sync waits for, and which attempts failed. Pure.
 import type { ExplainedFacts } from './explanation.ts';
-import { workerMissing, type FleetFinding, type FleetFindingKind } from '../ops/status/fleet.ts';
+import {
+  redisRefusalOf,
+  workerMissing,
+  type FleetFinding,
+  type FleetFindingKind,
+} from '../ops/status/fleet.ts';
 import { counted } from '../support/counted.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 import { isSettledValue } from './value-reasons.ts';
@@ -100,7 +105,3 @@ export const isBehindHeld = (mark: ExplainedFacts['mark']): boolean =>
 /** Returns the finding that no worker applies changes: none runs, or Redis takes no writes. */
 export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>
   redisRefusalOf(fleet) ?? workerMissing(fleet);
-
-/** Returns the finding that Redis takes no writes; undefined: it takes them. */
-export const redisRefusalOf = (fleet: readonly FleetFinding[]): FleetFinding | undefined =>
-  fleet.find(({ finding }) => finding === 'redisRefuses');

@@ -4,12 +4,12 @@ import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { unrecognisedBy } from '../directory/outbox/recognition.ts';
 import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { movedText, unreadText } from '../reconcile/tenant/tenant.ts';
-import { workerMissing } from '../ops/status/fleet.ts';
+import { redisRefusalOf, workerMissing } from '../ops/status/fleet.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { failingMembership, needsPerson, sideText, TRIED_AGAIN } from './membership-reasons.ts';
-import { nameText, noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
+import { nameText, noWorkerOf } from './pending-reasons.ts';
 import { isSettledValue } from './value-reasons.ts';
 
 /** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */

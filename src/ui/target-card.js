@@ -92,6 +92,7 @@ function priorityMeters(counts) {
 
 /** Words for each limit of the rate of a load. */
 const BOUNDS = {
+  redisRefuses: 'Redis takes no writes',
   hold: 'the hold stops it',
   address: 'the address of the platform changed',
   breaker: 'the platform fails, only probes go out',

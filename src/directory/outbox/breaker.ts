@@ -32,6 +32,8 @@ export interface BreakerState {
   ofOtherKey?: true;
   /** Time of the next probe, Unix milliseconds of Redis; set while open. */
   probeAt?: number;
+  /** Time at which the breaker closed, Unix milliseconds of Redis; set for two minutes after it was open. */
+  resumedAt?: number;
   /** Pause of all calls. */
   pause?: Pause;
 }
@@ -142,8 +144,9 @@ export function createBreaker(
 
   /** Returns the state of the breaker and the pause of the calls. */
   async function read(): Promise<BreakerState> {
-    const [stored, pause] = await Promise.all([
+    const [stored, resumedAt, pause] = await Promise.all([
       redis.hgetall(redisKeys.key('breaker', callState)),
+      redis.get(redisKeys.key('resumed', callState)),
       pauses.read(),
     ]);
     // The fields: note_answer.lua.
@@ -158,6 +161,7 @@ export function createBreaker(
       ...(isRefused && partial && refused.length > 0 ? { only: refused } : {}),
       ...(isRefused && stored.refusedKey && stored.refusedKey !== keyPrint() ? { ofOtherKey: true } : {}),
       ...(probeAt ? { probeAt: Number(probeAt) } : {}),
+      ...(resumedAt === null ? {} : { resumedAt: Number(resumedAt) }),
       ...(pause && { pause }),
     };
   }

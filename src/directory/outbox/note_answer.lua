@@ -5,6 +5,7 @@
 -- (next probe), probeMs (interval) and probing (a probe is under way), only while it is open; and for 401 refusedKey, the print
 -- of the refused API key, 'refused:<method>', accepted (the refused key succeeded with another method) and partial (the refusal
 -- was repeated after that).
+-- `resumed:<target>` has for a while the time at which the breaker closed.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target (callStateOf of budget.ts), weight (of the failure; 0: the platform answered), limit (weight at which the
 --        breaker opens), status and method (of the call), keyPrint (digest of the API key of this process), grows (whether each
@@ -33,6 +34,7 @@ end
 local is_success = p.weight == 0
 if is_success then
   if is_late then return { 'open' } end
+  if opened_at then redis.call('SET', key('resumed', p.target), clock(), 'PX', p.keepMs) end
   redis.call('HDEL', breaker, 'refused:' .. p.method) -- the success ends the refusal of its own method
   if not is_method_refused() then
     redis.call('DEL', breaker)

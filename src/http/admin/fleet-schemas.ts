@@ -84,6 +84,7 @@ export const breakerSchema = objectOf<BreakerState>()({
   since: omittable(unixMs),
   status: omittable(integerField),
   probeAt: omittable(unixMs),
+  resumedAt: omittable(unixMs),
   only: omittable(arrayOf(textField)),
   ofOtherKey: omittable({
     const: true,

@@ -4,7 +4,7 @@ import { counted } from '../../support/counted.ts';
 import { someOf } from '../../support/sentence-parts.ts';
 import { isoTime } from '../../support/sources.ts';
 import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../doctor/doctor-finding.ts';
-import { processName, type FleetReport } from './fleet.ts';
+import { processName, redisRefusalOf, type FleetReport } from './fleet.ts';
 
 /** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
 export function runningText(processes: readonly FleetProcess[]): string | undefined {
@@ -28,7 +28,7 @@ export function processText(process: FleetProcess): string {
 
 /** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */
 export const fleetText = ({ processes, findings }: FleetReport): string => {
-  if (findings.some(({ finding }) => finding === 'redisRefuses'))
+  if (redisRefusalOf(findings))
     return `unknown, because Redis takes no writes: ${counted(processes.length, 'process', 'processes')} announced ${processes.length === 1 ? 'itself' : 'themselves'} before`;
   const silent = processes.filter((each) => each.silent).length;
   const running = processes.length - silent;

@@ -65,6 +65,10 @@ const toError = findingOf('error');
 export const workerMissing = (findings: readonly FleetFinding[]): FleetFinding | undefined =>
   findings.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
+/** Returns the finding that Redis takes no writes; undefined: it takes them. */
+export const redisRefusalOf = (findings: readonly FleetFinding[]): FleetFinding | undefined =>
+  findings.find(({ finding }) => finding === 'redisRefuses');
+
 /** Reads the processes from Redis and judges them. */
 export type ReadFleet = () => Promise<FleetReport>;
 

@@ -6,7 +6,7 @@ import type { Backlog } from '../../directory/outbox/backlog.ts';
 import { isoTime } from '../../support/sources.ts';
 
 /** Causes that stop a load. */
-const STOPS = ['hold', 'address', 'breaker', 'pause', 'noWorker'] as const;
+const STOPS = ['redisRefuses', 'hold', 'address', 'breaker', 'pause', 'noWorker'] as const;
 /** Causes that can limit the speed of a load; BOUND_WORDS explains each. */
 export const LOAD_BOUNDS = [...STOPS, 'waiting', 'rateLimit', 'processor', 'latency'] as const;
 type LoadBound = (typeof LOAD_BOUNDS)[number];
@@ -17,7 +17,7 @@ export interface LoadProgress {
   /** Number of users and groups that left the backlog, and the total with those still in it. */
   done: number;
   total: number;
-  /** Resources in a second over the last minute; null in the first seconds. */
+  /** Resources in a second over the last minute; null in the first seconds, also after an interruption. */
   perSecond: number | null;
   /** Null while the load is stopped (STOPS), while nothing is done, or while the rate is not known. */
   secondsLeft: number | null;
@@ -28,12 +28,16 @@ export interface LoadProgress {
 /** Facts outside the backlog that may bound a load. */
 export interface LoadSurroundings {
   target: string;
+  /** Whether Redis takes no writes; all processes seem silent then. */
+  isRedisRefusing: boolean;
   /** Whether a hold of the target stops all writes. */
   isOnHold: boolean;
   /** Whether the platform's address changed, so that writes wait until the tenant is recognised there. */
   hasMoved: boolean;
   /** Whether the circuit breaker of the target lets only probes through. */
   isBreakerOpen: boolean;
+  /** As in BreakerState. */
+  resumedAt?: number | undefined;
   /** End of a pause of all calls that the rate limit of the platform causes, Unix milliseconds; absent: no such pause. */
   pausedUntil?: number | undefined;
   processes: readonly FleetProcess[];
@@ -43,6 +47,8 @@ type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestM
 
 /** Time over which the rate is measured. */
 const WINDOW_MS = 60_000;
+/** Time between two samples from which on the load was interrupted; normal is `SAMPLE_MS` of lua/load.lua. */
+const GAP_MS = 10_000;
 /** Shortest time over which a rate is reliable. */
 const LEAST_MS = 4000;
 /** From this share of busy time of a process, its processor limits the rate. */
@@ -59,12 +65,23 @@ const DELAYED_SHARE = 0.1;
 /** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
 const FEW_DUE_SHARE = 0.01;
 
-/** Returns how many resources leave the backlog in a second: 0 without a sample of the last minute; null: not known yet. */
-export function loadRate({ now, load }: LoadBacklog): number | null {
+/**
+ * Returns how many resources leave the backlog in a second: 0 without a sample of the last minute; null: not known yet, as in the
+ * first seconds after an interruption.
+ * @param resumedAt end of the last time in which the breaker was open, Unix milliseconds; undefined: not lately
+ */
+export function loadRate({ now, load }: LoadBacklog, resumedAt = 0): number | null {
   if (!load) return null;
-  // Samples are sorted from the newest to the oldest.
-  const first = load.samples.filter(({ at }) => now - at <= WINDOW_MS).at(-1);
-  if (!first) return load.startedAt === null ? null : 0;
+  // Samples are sorted from the newest to the oldest. None is taken on hold, without a worker and while Redis takes no writes.
+  const gap = load.samples.findIndex(({ at }, index) => {
+    const newer = load.samples[index - 1];
+    return newer !== undefined && newer.at - at >= GAP_MS;
+  });
+  const unbroken = load.samples.slice(0, gap === -1 ? undefined : gap);
+  const recent = unbroken.filter(({ at }) => now - at <= WINDOW_MS);
+  if (recent.length === 0) return load.startedAt === null ? null : 0;
+  const first = recent.findLast(({ at }) => at >= resumedAt);
+  if (!first) return null;
   if (now - first.at < LEAST_MS) return null;
   return Math.max(0, (load.done - first.done) / (now - first.at)) * 1000;
 }
@@ -73,8 +90,8 @@ export function loadRate({ now, load }: LoadBacklog): number | null {
 export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings): LoadProgress | null {
   const { now, dirty, oldestMs, load } = backlog;
   if (!load) return null;
-  const rate = loadRate(backlog);
-  const bound = boundOf(backlog, surroundings);
+  const rate = loadRate(backlog, surroundings.resumedAt);
+  const bound = boundOf(backlog, surroundings, rate);
   const isStopped = STOPS.some((stop) => stop === bound);
   return {
     since: load.startedAt ?? now - oldestMs,
@@ -89,9 +106,19 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
 /** Returns the cause that limits the load; null: no cause is seen. */
 function boundOf(
   backlog: LoadBacklog,
-  { target, isOnHold, hasMoved, isBreakerOpen, pausedUntil = 0, processes }: LoadSurroundings,
+  {
+    target,
+    isRedisRefusing,
+    isOnHold,
+    hasMoved,
+    isBreakerOpen,
+    pausedUntil = 0,
+    processes,
+  }: LoadSurroundings,
+  rate: number | null,
 ): LoadBound | null {
   const { now, dirty, due, inflight } = backlog;
+  if (isRedisRefusing) return 'redisRefuses';
   if (isOnHold) return 'hold';
   if (hasMoved) return 'address';
   if (isBreakerOpen) return 'breaker';
@@ -101,7 +128,7 @@ function boundOf(
   // Commands such as reconcile do not count as workers: after them nothing goes on.
   if (workers.length === 0) return 'noWorker';
   // While the platform answers every call with a pause, nothing is done, and the marks are due only after the pause.
-  if (pausedUntil > now && !loadRate(backlog)) return 'rateLimit';
+  if (pausedUntil > now && !rate) return 'rateLimit';
   if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
   const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
@@ -121,6 +148,7 @@ function boundOf(
 }
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {
+  redisRefuses: () => 'Redis takes no writes, see below why',
   hold: () => 'the hold stops it',
   address: movedText,
   breaker: () => 'the platform fails, so only probes are sent',
@@ -142,7 +170,7 @@ export function loadText(
   return (
     [
       `loading since ${isoTime(since)}: ${done} of ${total} done`,
-      perSecond === null ? 'the rate is not known yet' : `${perSecond} a second`,
+      perSecond === null ? 'the rate and the time left are not known yet' : `${perSecond} a second`,
       ...(secondsLeft === null ? [] : [`about ${timeText(secondsLeft)} left`]),
     ].join(', ') + (bound === null ? '' : `; ${BOUND_WORDS[bound](target)}`)
   );

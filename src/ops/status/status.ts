@@ -18,7 +18,7 @@ import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operato
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
 import { reconcileAgeText } from '../doctor/reconcile-age.ts';
-import type { FleetReport, ReadFleet } from './fleet.ts';
+import { redisRefusalOf, type FleetReport, type ReadFleet } from './fleet.ts';
 import { judgeLoad, type LoadProgress } from './load-progress.ts';
 
 export interface TargetStatus {
@@ -153,9 +153,11 @@ export async function readStatus(
       const { backlog, reconcile, ...part } = await readTarget(state, target, coverageOf);
       const load = judgeLoad(backlog, {
         target,
+        isRedisRefusing: redisRefusalOf(fleet.findings) !== undefined,
         isOnHold: part.hold !== null,
         hasMoved: part.hasMoved,
         isBreakerOpen: breaker.open,
+        resumedAt: breaker.resumedAt,
         // A pause for a refused key has no known end: its `until` is only the next attempt.
         pausedUntil: isForKey(breaker.pause) ? undefined : breaker.pause?.until,
         processes: fleet.processes,

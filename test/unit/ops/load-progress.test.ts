@@ -37,14 +37,16 @@ const backlog = (change: object = {}) => ({
     done: 400,
     samples: [
       { at: NOW - 1000, done: 390 },
+      { at: NOW - 7000, done: 330 },
+      { at: NOW - 14_000, done: 260 },
       { at: NOW - 20_000, done: 200 },
-      { at: NOW - 70_000, done: 100 },
     ],
   },
   ...change,
 });
 const around = (change: Partial<LoadSurroundings> = {}): LoadSurroundings => ({
   target: 'main',
+  isRedisRefusing: false,
   isOnHold: false,
   hasMoved: false,
   isBreakerOpen: false,
@@ -63,6 +65,14 @@ test('the progress of a load shows the rate of the last minute, and the remainin
   });
 });
 
+test('samples that are older than a minute do not count for the rate of a load', () => {
+  const samples = Array.from({ length: 14 }, (_each, index) => {
+    const age = 5000 * (index + 1);
+    return { at: NOW - age, done: Math.max(0, 600 - age / 100) };
+  });
+  expect(loadRate(backlog({ load: { startedAt: NOW - 80_000, done: 600, samples } }))).toBe(10);
+});
+
 test('a backlog without a load has null as progress', () => {
   expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
 });
@@ -76,6 +86,41 @@ test('the worker of a load is gone or its target pauses for long → no remainin
   const silent = { processes: [{ ...worker(), silent: true }] };
   for (const change of [silent, { pausedUntil: NOW + 3_600_000 }])
     expect(judgeLoad(backlog(), around(change))).toMatchObject({ perSecond: 10, secondsLeft: null });
+});
+
+test.each([
+  ['the breaker closed', backlog(), { resumedAt: NOW - 2000 }],
+  [
+    'sampling began again',
+    backlog({
+      load: {
+        startedAt: NOW - 40_000,
+        done: 400,
+        samples: [
+          { at: NOW - 3000, done: 390 },
+          { at: NOW - 20_000, done: 200 },
+        ],
+      },
+    }),
+    {},
+  ],
+])('%s less than four seconds ago → rate and time left are not known', (_name, state, change) => {
+  const progress = judgeLoad(state, around(change));
+  expect(progress).toMatchObject({ perSecond: null, secondsLeft: null });
+  expect(progress && loadText(progress, 'main')).toContain(
+    'done, the rate and the time left are not known yet',
+  );
+});
+
+test('the breaker closed some seconds ago → the rate is measured since then', () => {
+  const resumed = backlog({
+    load: {
+      startedAt: NOW - 40_000,
+      done: 400,
+      samples: [1000, 3000, 5000, 7000].map((age) => ({ at: NOW - age, done: 400 - age / 100 })),
+    },
+  });
+  expect(judgeLoad(resumed, around({ resumedAt: NOW - 6000 }))).toMatchObject({ perSecond: 10 });
 });
 
 test('no worker has measured for a minute → the rate of a load is 0', () => {
@@ -98,6 +143,7 @@ test('no worker has stored the start of a load → its progress begins at the ol
 });
 
 test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
+  ['a Redis that takes no writes', 'redisRefuses', {}, { isRedisRefusing: true, processes: [] }],
   ['a hold', 'hold', {}, { isOnHold: true }],
   ['an address that changed', 'address', {}, { hasMoved: true }],
   ['an open breaker', 'breaker', {}, { isBreakerOpen: true }],
