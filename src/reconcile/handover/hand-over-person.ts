@@ -3,7 +3,7 @@
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { visible } from '../../support/visible.ts';
-import { platformProblem, type HandoverPlace, type OwnedItem } from './handover-place.ts';
+import { MOST_ITEMS, platformProblem, type HandoverPlace, type OwnedItem } from './handover-place.ts';
 import { whyStopped, type HandoverOptions, contentOfPersonFolder, handoverEntry } from './handover-steps.ts';
 import { type PlannedHandover, DAY_MS, isClosed, numberOf, protectedNames } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -19,6 +19,8 @@ interface Ended {
   moved: number;
   /** Number of items that the platform refused to move. */
   refused: number;
+  /** Whether the account may own more items, which the next run moves. */
+  hasRest?: boolean;
   /** Reason why the handovers stop, as a sentence; undefined: they go on. */
   problem: string | undefined;
 }
@@ -61,12 +63,14 @@ export async function handOverPerson(
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !ownedKeys.has(itemKey(item)));
   const all = [...interrupted, ...items];
   const confirmed = await confirmMoves(scope, ref, head, all, { ownedBefore: ownedKeys, refused }, options);
-  // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do.
-  if (problem === undefined && confirmed.unconfirmed === 0)
+  const hasRest = person.items.length >= MOST_ITEMS;
+  // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do, and items beyond
+  // the limit of a run.
+  if (problem === undefined && confirmed.unconfirmed === 0 && !hasRest)
     await handovers.note(ref, {
       head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },
     });
-  return { moved: confirmed.moved, refused: refused.size, problem };
+  return { moved: confirmed.moved, refused: refused.size, hasRest, problem };
 }
 
 /**

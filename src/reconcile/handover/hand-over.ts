@@ -22,7 +22,7 @@ export async function handOver(
   const returning = section.people.filter(({ state }) => state === 'return');
   const setting = scope.target.policy.handover;
   if (!setting || (due.length + returning.length === 0 && section.problem === null)) return undefined;
-  const done = { moved: 0, returned: 0, refused: 0 };
+  const done = { moved: 0, returned: 0, refused: 0, unfinished: 0 };
   /** Returns the reason why the handover stopped; undefined: everything due was done. */
   const moveAll = async (): Promise<string | undefined> => {
     if (section.problem !== null) return section.problem;
@@ -42,6 +42,7 @@ export async function handOver(
       const end = await handOverPerson(scope, place, person, items, options);
       done.moved += end.moved;
       done.refused += end.refused;
+      if (end.hasRest) done.unfinished++;
       if (end.problem !== undefined) return end.problem;
     }
     return undefined;
@@ -57,6 +58,9 @@ export async function handOver(
     ...(done.moved > 0 ? [`handed over ${counted(done.moved, 'item')}`] : []),
     ...(done.returned > 0 ? [`gave back ${counted(done.returned, 'item')}`] : []),
     ...(done.refused > 0 ? [`the platform refused the move of ${counted(done.refused, 'item')}`] : []),
+    ...(done.unfinished > 0
+      ? [`the next run moves the rest of ${counted(done.unfinished, 'person', 'people')}`]
+      : []),
     ...(problem === undefined ? [] : [`the handover stopped: ${problem}`]),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');

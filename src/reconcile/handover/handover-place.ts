@@ -37,8 +37,8 @@ export interface OwnedItem {
   fromPath: string[];
 }
 
-/** Largest number of items of one person; the next run continues with the rest. */
-const MOST_ITEMS = 5000;
+/** Largest number of items of one person in a plan, and so in a run; the next run continues with the rest. */
+export const MOST_ITEMS = 5000;
 /** Form of a folder id; a setting of another form is a folder name. */
 const IS_ID = /^[0-9]+$/;
 

@@ -1,6 +1,6 @@
 // Formats the handover section of a plan as text. Pure.
 import { counted } from '../../support/counted.ts';
-import type { OwnedItem } from './handover-place.ts';
+import { MOST_ITEMS, type OwnedItem } from './handover-place.ts';
 import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
 
 /** Largest numbers of people, and of items of each, that are shown: in a long and in a short form of the plan. */
@@ -52,7 +52,7 @@ function personLines({ name, state, at, closedAt, folder, items }: PlannedHandov
   const shown = items.slice(0, most);
   const when = state === 'due' ? `due since ${at}` : `on ${at}`;
   return [
-    `    ${name}, closed ${closedAt}: ${counted(items.length, 'item')} to ${folder}, ${when}`,
+    `    ${name}, closed ${closedAt}: ${items.length < MOST_ITEMS ? '' : 'the first '}${counted(items.length, 'item')} to ${folder}, ${when}`,
     ...shown.map((item) => `      ${itemText(item)} from ${placeText(item)}`),
     ...(shown.length < items.length ? [`      … and ${items.length - shown.length} more`] : []),
   ];
