@@ -13,6 +13,8 @@ import { eventually } from '../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
 
 const HOUR = 3_600_000;
+/** As in schedule.ts: interval of the looks whether a run is due. */
+const LOOK_MS = 5000;
 const ANN = 'ann@acme.example';
 let bridge: Bridge;
 let rec: Reconciling;
@@ -46,10 +48,15 @@ const scopes = (): ScheduledScope[] =>
 
 /** Starts a scheduler as one replica does. @returns its log */
 function replica(onDrift: 'repair' | 'report' = 'repair', schedule: string | null = '0 3 * * *'): any[] {
+  const fast: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(ms === LOOK_MS ? 20 : ms, signal) };
   const lines: any[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
   schedulers.push(
-    startScheduler({ clock, ids: randomIds, logger }, scopes(), { schedule, timezone: 'UTC', onDrift }),
+    startScheduler({ clock: fast, ids: randomIds, logger, random: Math.random }, scopes(), {
+      schedule,
+      timezone: 'UTC',
+      onDrift,
+    }),
   );
   return lines;
 }
@@ -153,10 +160,10 @@ test('the scheduler cannot read damaged data → the error is logged once, and t
   let looks = 0;
   const fast: Clock = {
     ...clock,
-    sleep: (ms, signal) => systemClock.sleep(ms === 5000 ? (looks++, 20) : ms, signal),
+    sleep: (ms, signal) => systemClock.sleep(ms === LOOK_MS ? (looks++, 20) : ms, signal),
   };
   schedulers.push(
-    startScheduler({ clock: fast, ids: randomIds, logger }, scopes(), {
+    startScheduler({ clock: fast, ids: randomIds, logger, random: Math.random }, scopes(), {
       ...{ schedule: null, timezone: 'UTC', onDrift: 'report' },
     }),
   );
@@ -167,3 +174,21 @@ test('the scheduler cannot read damaged data → the error is logged once, and t
   const errors = lines.filter(({ msg }) => /whether a reconcile is due/.test(String(msg)));
   expect(errors).toMatchObject([{ target: 'main', connection: 'default' }]);
 });
+
+test('without a schedule, the platform is away during the run of the start → the run is repeated after a while, once the platform is back', async () => {
+  offset += 25 * HOUR;
+  await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 1, status: 503 } });
+  const log = replica('repair', null);
+  await eventually('the run of the start has ended', () => reconciled(log).length === 1, 30_000);
+  expect(reconciled(log)).toMatchObject([{ why: 'a run was missed', outcome: 'unproven' }]);
+  await bridge.platform.control('PATCH', '/faults', {});
+  const manyLooks = () => new Promise((resolve) => setTimeout(resolve, 300));
+  await manyLooks();
+  expect(reconciled(log)).toHaveLength(1);
+  offset += HOUR;
+  await eventually('another run has ended', () => reconciled(log).length === 2, 20_000);
+  expect(reconciled(log)[1]).toMatchObject({ why: 'the last run was not complete', outcome: 'converged' });
+  offset += HOUR;
+  await manyLooks();
+  expect(reconciled(log)).toHaveLength(2);
+}, 60_000);

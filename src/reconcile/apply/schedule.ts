@@ -1,11 +1,12 @@
-// Starts reconcile runs one at a time across all replicas: by schedule, when a process starts and a run is needed, and when all
-// records have to be mapped anew.
+// Starts reconcile runs one at a time across all replicas: by schedule, when a process starts and a run is needed, when all records
+// have to be mapped anew, and again after such a run that did not compare everything.
 import cron from 'node-cron';
 import { isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { RunLost } from '../../directory/outbox/drift.ts';
-import { isAnew, isRepaired } from '../../directory/outbox/runs.ts';
+import { comparesAll, isAnew, isRepaired } from '../../directory/outbox/runs.ts';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
+import { backoffMs } from '../../support/backoff.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
@@ -22,7 +23,7 @@ export interface ScheduledScope {
 }
 
 interface ScheduleOptions {
-  /** node-cron pattern; null: a run starts only when a process starts and `reasonAtStart` returns a reason. */
+  /** node-cron pattern; null: runs start only as `startDueRuns` says. */
   schedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
@@ -37,10 +38,18 @@ const LOOK_MS = 5000;
 /** Age up to which scheduled times are compared with the end of the last run: one day. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
+/** Delay before a run that did not compare everything is repeated. */
+const REPEAT = { baseMs: MINUTE_MS, maxMs: 30 * MINUTE_MS };
+
+/**
+ * End of a run for this process. `none`: it made no run of its own, because it joined another run, another run took its lock
+ * (`RunLost`), or the service stopped. `incomplete`: the run failed, or could not read everything.
+ */
+type RunEnd = 'complete' | 'incomplete' | 'none';
 
 /** Starts the schedule, and a run for each scope that needs one now. */
 export function startScheduler(
-  deps: { clock: Clock; ids: Ids; logger: Logger },
+  deps: { clock: Clock; ids: Ids; logger: Logger; random: () => number },
   scopes: ScheduledScope[],
   options: ScheduleOptions,
 ) {
@@ -52,9 +61,9 @@ export function startScheduler(
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
   };
-  const run = async (each: ScheduledScope, why: string): Promise<boolean> => {
+  const run = async (each: ScheduledScope, why: string): Promise<RunEnd> => {
     // A run in progress covers this one.
-    if (busy.has(each.scope) || signal.aborted) return false;
+    if (busy.has(each.scope) || signal.aborted) return 'none';
     busy.add(each.scope);
     return runOnce(deps, each, { ...options, why, signal }).finally(() => busy.delete(each.scope));
   };
@@ -86,17 +95,17 @@ export function startScheduler(
 }
 
 /**
- * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew. A run waits
- * until all processes have the same rules, because any process may sync a marked resource, by its own rules.
- * @param options.run returns false when this process made no run of its own
+ * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew, and repeats a run
+ * that did not compare everything. A run waits until all processes have the same rules, because any process may sync a marked
+ * resource, by its own rules.
  */
 async function startDueRuns(
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { clock, logger, random }: { clock: Clock; logger: Logger; random: () => number },
   scope: ReconcileScope,
   options: {
     isDue: (moment: Date) => boolean;
     signal: AbortSignal;
-    run: (why: string) => Promise<boolean>;
+    run: (why: string) => Promise<RunEnd>;
   },
 ): Promise<void> {
   const { isDue, signal, run } = options;
@@ -106,6 +115,9 @@ async function startDueRuns(
    * must not start another run.
    */
   let lastRunFor: string | undefined;
+  /** Number of runs in a row that did not compare everything, and the time of the next one. */
+  let incomplete = 0;
+  let repeatAt = Infinity;
   /** The last logged message; undefined after a look without error. */
   let logged: string | undefined;
   while (!signal.aborted) {
@@ -116,10 +128,16 @@ async function startDueRuns(
       if (isAnew(mappedBy) && mappedBy !== lastRunFor)
         why = 'the rules of the target changed, or it is back in the settings';
       else if (isStart) why = await reasonAtStart(scope, mappedBy, isDue);
+      else if (clock.now() >= repeatAt && !(await isLastComplete(scope)))
+        why = 'the last run was not complete';
       const mustWait = why !== undefined && !(await scope.rulesAgree());
       if (!mustWait) {
         isStart = false;
-        if (why !== undefined && (await run(why))) lastRunFor = mappedBy;
+        const end = why === undefined ? 'none' : await run(why);
+        if (end !== 'none') lastRunFor = mappedBy;
+        if (end === 'incomplete') repeatAt = clock.now() + backoffMs(++incomplete, REPEAT, random);
+        // Another run, of the schedule or of an operator, may have compared everything meanwhile.
+        else if (clock.now() >= repeatAt) [incomplete, repeatAt] = [0, Infinity];
       }
       logged = undefined;
     } catch (error) {
@@ -136,6 +154,12 @@ async function startDueRuns(
     }
     await clock.sleep(LOOK_MS, signal);
   }
+}
+
+/** Returns whether the last run of the target, by any process, compared everything. */
+async function isLastComplete({ runs }: ReconcileScope): Promise<boolean> {
+  const { last } = await runs.read();
+  return last !== undefined && comparesAll(last);
 }
 
 /** Returns why a run is needed when the process starts; undefined: none is needed. */
@@ -185,15 +209,14 @@ export function isOverdue(lastEndedAt: number, now: number, isDue: (moment: Date
 }
 
 /**
- * Runs one reconcile and logs its result; errors are logged, not thrown.
- * @returns true: this process made a run of its own, even if the run failed; false: it joined another run, another run took its
- *   lock (`RunLost`), or the service stopped
+ * Runs one reconcile and logs its result; errors are logged, not thrown. A run that waits in vain for changes to be applied is
+ * complete: it has marked them, and the worker goes on.
  */
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
   { scope, guard, readTrail }: ScheduledScope,
   { onDrift, why, signal }: ScheduleOptions & { why: string; signal: AbortSignal },
-): Promise<boolean> {
+): Promise<RunEnd> {
   const log = logger.child({ connection: scope.connection, target: scope.target.name });
   const startedAt = clock.now();
   try {
@@ -219,11 +242,12 @@ async function runOnce(
     };
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
     else log.warn(line, 'reconciled, differences found: see scim-bridge status');
-    return plan !== undefined;
+    if (plan === undefined) return 'none';
+    return outcome === 'unproven' ? 'incomplete' : 'complete';
   } catch (error) {
-    if (signal.aborted || error instanceof RunLost) return false;
+    if (signal.aborted || error instanceof RunLost) return 'none';
     log.error({ err: error as Error, why }, 'reconcile failed: see scim-bridge status');
-    return true;
+    return 'incomplete';
   }
 }
 
