@@ -1,5 +1,6 @@
 // Causes each situation of docs/situations.md from outside and compares what status, plan, explain, doctor and the alerts tell
 // with the page. UPDATE_SITUATIONS=1 writes the page.
+import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -12,6 +13,8 @@ import { MORE_SITUATIONS } from '../support/situation-table-more.ts';
 const PAGE = join(import.meta.dirname, '../../docs/situations.md');
 const SITUATIONS: Situation[] = [...USUAL, ...MORE_SITUATIONS];
 const cells = new Map<string, string[]>();
+// Many commands run at the same time in this process, and each of them listens for signals.
+setMaxListeners(100, process);
 
 /** Without what differs from run to run. */
 const masked = (text: string): string =>

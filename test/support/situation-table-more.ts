@@ -1,6 +1,7 @@
 // Defines the situations of docs/situations.md about Redis, tokens, receivers, changed settings, the rights of the platform key
 // and a second connection.
 import { generateKeyPairSync } from 'node:crypto';
+import { startLocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createIdp } from './idp.ts';
 import { eventually } from './eventually.ts';
@@ -41,6 +42,17 @@ export const MORE_SITUATIONS: Situation[] = [
     ...REDIS,
     name: 'Redis is away',
     cause: async ({ server }) => server?.stop(),
+    // A worker of BullMQ ends its timers only while Redis answers.
+    after: async (place) => {
+      const redisPort = Number(new URL(place.settings.redis.url).port);
+      const server = await startLocalRedis({ env: {}, port: redisPort });
+      await eventually('the bridge is ready again', async () => {
+        const { status } = await fetch(`http://127.0.0.1:${place.port}/readyz`);
+        return status === 200;
+      });
+      await place.stopApps();
+      await server.stop();
+    },
     status: AWAY,
     plan: AWAY,
     explain: AWAY,
