@@ -51,7 +51,7 @@ export function accountChanges(
       attribute,
       before: { [attribute]: masked(attribute, before) },
       after: { [attribute]: masked(attribute, after) },
-      reason: 'the attribute has another value',
+      reason: `the attribute has ${foundText(user, attribute, before)}`,
     };
     return [toEntry(difference, change)];
   });
@@ -65,6 +65,14 @@ export function accountChanges(
     entries.push(toEntry(first, { action: 'update', before, after, reason }));
   }
   return entries;
+}
+
+/** Returns which value of an attribute was found. A value that the account does not show may only be unread. */
+function foundText({ values, adoptable }: UserCase, attribute: string, before: unknown): string {
+  if (before !== null) return 'another value';
+  // The value list of an account is complete.
+  const isRead = values !== undefined || adoptable?.values[attribute] === null;
+  return isRead ? 'no value' : 'no known value';
 }
 
 type Change = Pick<PlanEntry, 'action' | 'attribute' | 'before' | 'after' | 'reason'>;
