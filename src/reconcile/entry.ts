@@ -48,7 +48,10 @@ export type Cause =
   | 'source changed'
   /** Pending since a restore, and not pushed since: the source changed it before the backup, or the restore marked it. */
   | 'restored from a backup'
-  /** Desired without mark and never written: the target is new, a mark was lost, or a decision of an operator comes first. */
+  /**
+   * Desired without mark and never written: the target is new, a mark was lost, a decision of an operator comes first, or the last
+   * sync protected the user.
+   */
   | 'not applied'
   /** Mapping, scope or names in the settings changed since the last sync. */
   | 'mapping changed'
@@ -220,11 +223,11 @@ export const needsMark = (entry: PlanEntry): boolean =>
 
 /**
  * Returns the cause of a difference between the desired and the applied state: a push (which left a mark), or other settings. A
- * sync that waits for a decision of an operator clears the mark and leaves values unwritten. Without a mark, such a decision and
- * other settings are then both possible, so the cause is `not applied`.
+ * sync that waits for a decision of an operator, or that protects the user, clears the mark and leaves values unwritten. Without a
+ * mark, this and other settings are then both possible, so the cause is `not applied`.
  */
 export function ownCause({ marked, link }: { marked: boolean; link: Link }): Cause {
   if (marked) return 'source changed';
   const isUndecided = isAwaitingDecision(link.condition) && refusalOf(link) === undefined;
-  return isUndecided ? 'not applied' : 'mapping changed';
+  return isUndecided || link.condition?.reason === 'Protected' ? 'not applied' : 'mapping changed';
 }

@@ -76,6 +76,7 @@ test('the source renames the owner of the key → the account keeps its name', a
   const planned = (await place.commands.run('plan')).text;
   expect(planned).toContain('1 change. 1 to deactivate.');
   expect(planned).toContain(`deactivate user ${OWNER}`);
+  expect(planned).toContain('inactive at the source, active at the platform (not applied)');
 }, 30_000);
 
 test('the owner of the key leaves after a restart while the platform does not name the owner → the account stays active', async () => {
