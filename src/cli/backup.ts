@@ -58,6 +58,8 @@ export function backupCommand(program: Command, cli: Cli): void {
       const print = file === '-' ? complain : say;
       if (flags.json) print(JSON.stringify({ file, ...report }));
       else print(...linesOf(file, report));
+      // The file is whole without them, and a person has to mend them before the next one.
+      cli.exit(report.damaged.length > 0 ? 2 : 0);
     });
 }
 

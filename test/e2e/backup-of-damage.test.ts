@@ -23,9 +23,12 @@ test('a backup leaves a damaged user out and names it, and its restore leaves th
   const stored = (await place.redis.hget(users, ann)) ?? '';
   await place.redis.hset(users, ann, stored.replace('{"', '{'));
   const file = join(place.commands.folder, 'day.backup');
-  expect(await told('backup', file)).toContain(
-    `Left out: default: users ${ann}. It is damaged, and a restore would refuse the file. Push this user again`,
-  );
+  expect(await outcome('backup', file)).toEqual([
+    2,
+    expect.stringContaining(
+      `Left out: default: users ${ann}. It is damaged, and a restore would refuse the file. Push this user again`,
+    ),
+  ]);
   await place.stopApps();
   expect(await outcome('restore', file, '--replace', '--yes')).toEqual([
     0,

@@ -37,16 +37,18 @@
     {{- toYaml $backup.resources | nindent 4 }}
 {{- end -}}
 
-{{/* How the jobs of backup and restore fail: (dict "root" . "container" "backup") */}}
+{{/* How the jobs of backup and restore fail: (dict "codes" list), of all containers, or with "container" "x" of that one */}}
 {{- define "scim-bridge.backupFailures" -}}
 podFailurePolicy:
   rules:
-    # 65: the data is of a newer version. 78: the settings are wrong. Trying again does not help.
+    # 2 and 100: a backup lacks damaged items. 65: the data is of a newer version. 78: the settings are wrong. Trying again does not help.
     - action: FailJob
       onExitCodes:
-        containerName: {{ .container }}
+        {{- with .container }}
+        containerName: {{ . }}
+        {{- end }}
         operator: In
-        values: [65, 78]
+        values: {{ toJson .codes }}
     - action: Ignore
       onPodConditions:
         - type: DisruptionTarget

@@ -1,5 +1,6 @@
 // Tests the objects that the chart renders for sets of values as operators use them.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -128,8 +129,61 @@ test('the Service is dual-stack if both address families are given', () => {
 test('the backup command starts after the backup file is complete', () => {
   const [job] = ofKind(objectsFor('backups to a command'), 'CronJob');
   const { initContainers, containers } = job.spec.jobTemplate.spec.template.spec;
-  expect(initContainers.map(({ args }: Manifest) => args)).toEqual([['backup', '/backup/backup.ndjson', '--overwrite']]);
-  expect(containers[0].command.slice(0, 4)).toEqual(['sh', '-c', 'exec "$0" "$@" < /backup/backup.ndjson', 'aws']);
+  expect(initContainers).toMatchObject([
+    { args: [expect.stringContaining('scim-bridge backup /backup/backup.ndjson --overwrite')] },
+  ]);
+  expect(containers[0].command.slice(0, 4)).toEqual([
+    'sh',
+    '-c',
+    expect.stringContaining('exec "$0" "$@" < /backup/backup.ndjson'),
+    'aws',
+  ]);
+});
+
+/** Returns a new folder with these programs, as shell scripts by name. */
+function folderWith(programs: Record<string, string>): string {
+  const at = mkdtempSync(join(folder, 'programs-'));
+  for (const [name, script] of Object.entries(programs))
+    writeFileSync(join(at, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return at;
+}
+
+/** Runs a shell script that finds the programs of the folder first. */
+const runAt = (at: string, script: string, ...args: string[]) =>
+  spawnSync('sh', ['-c', script, ...args], {
+    encoding: 'utf8',
+    env: { PATH: `${at}:${process.env.PATH}` },
+  });
+
+test.each([
+  [0, 0, 0],
+  [2, 0, 100],
+  [2, 1, 1],
+  [78, undefined, 78],
+])(
+  'backup ends with %s and the backup command with %s → the job ends with %s, and the file is sent whenever there is one',
+  (ofBackup, ofCommand, expected) => {
+    const [job] = ofKind(objectsFor('backups to a command'), 'CronJob');
+    const { initContainers, containers } = job.spec.jobTemplate.spec.template.spec;
+    const at = folderWith({ 'scim-bridge': `echo data > "$2"; exit ${ofBackup}` });
+    const run = (script: string, ...args: string[]) =>
+      runAt(at, script.replaceAll('/backup/', `${at}/`), ...args);
+    const taken = run(initContainers[0].args[0]).status;
+    const sent = join(at, 'sent');
+    const send = () => run(containers[0].command[2], 'sh', '-c', `cat > ${sent}; exit ${ofCommand}`).status;
+    expect(taken === 0 ? send() : taken).toBe(expected);
+    expect(existsSync(sent)).toBe(taken === 0);
+    expect(job.spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values).toEqual([100, 65, 78]);
+  },
+);
+
+test('a backup to a volume that lacks damaged items → old files are removed, and the job ends with 2 and is not tried again', () => {
+  const [job] = ofKind(objectsFor('backups to a volume'), 'CronJob');
+  const { podFailurePolicy, template } = job.spec.jobTemplate.spec;
+  const at = folderWith({ 'scim-bridge': 'exit 2', find: 'echo removed' });
+  const { status, stdout } = runAt(at, template.spec.containers[0].args[0]);
+  expect([status, stdout]).toEqual([2, 'removed\n']);
+  expect(podFailurePolicy.rules[0].onExitCodes.values).toEqual([2, 65, 78]);
 });
 
 test.each(['a restore of a file', 'a restore by a command', 'a restore in a split topology'])(
