@@ -92,7 +92,10 @@ export function failureAdvice(target: string, failure: TargetFailure): string | 
   return isWebPage(status) || isRedirect(status) ? `check targets.${target}.url, or a proxy` : undefined;
 }
 
-/** Returns what an operator does about a refused key. */
+/**
+ * Returns what an operator does about a refused key. The 20 s: files are read every 2 s (config/secret-files.ts), and a refused
+ * change is tried again after 15 s (CREDENTIAL_PAUSE_MS).
+ */
 export const newKeyAdvice = (
   target: string,
   { only, ofOtherKey }: Pick<TargetFailure, 'only' | 'ofOtherKey'> = {},
@@ -100,6 +103,6 @@ export const newKeyAdvice = (
   const token = `targets.${target}.token`;
   if (only) return `check the rights of ${token}, and any gateway before the platform`;
   return ofOtherKey
-    ? `a process takes a key over from its file within 5 s; if this is still said then, restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
+    ? `a process takes a key over from its file and tries it within 20 s; if this is still said then, restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
     : `set a new ${token}, and restart the service unless it takes the token over from its file`;
 };

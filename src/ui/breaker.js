@@ -41,7 +41,7 @@ export function failureLabel(breaker) {
 function keyAdvice({ only, ofOtherKey }, token) {
   if (only) return `check the rights of ${token}, and any gateway before the platform`;
   return ofOtherKey
-    ? `a process takes a key over from its file within 5 s; if this is still said then, restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
+    ? `a process takes a key over from its file and tries it within 20 s; if this is still said then, restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
     : `set a new ${token}, and restart the service unless it takes the token over from its file`;
 }
 

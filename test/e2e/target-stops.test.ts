@@ -176,7 +176,7 @@ testOfTwo(
       await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
       const [status, explain] = [await renewed.run('status'), await renewed.run('explain', BOB, '--all')];
       const says = new RegExp(
-        `refuses the key \\(401\\) of a process of the service \\(not the key of these settings\\) since ${TIME}: a process takes a key over from its file within 5 s; if this is still said then, restart the service`,
+        `refuses the key \\(401\\) of a process of the service \\(not the key of these settings\\) since ${TIME}: a process takes a key over from its file and tries it within 20 s; if this is still said then, restart the service`,
         'i',
       );
       for (const { text } of [status, explain]) {
