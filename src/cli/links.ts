@@ -91,6 +91,7 @@ export function linksCommand(program: Command, cli: Cli): void {
     .description(
       'drop the link: the account or group is looked for anew, and taken over by the rules of adopt',
     )
+    .option('--connection <name>', 'only in this connection')
     .option('--target <name>', 'only at this target')
     .option(
       '--leave-account',
@@ -119,20 +120,21 @@ async function forget(text: string, flags: Flags, command: Command, cli: Cli): P
   const config = readConfig(command, cli);
   requireKnown(config, flags);
   await withStore(config, async (states) => {
-    const found = await findMeant(toSearched(states), text, { config });
-    const leaveAccount = flags.leaveAccount ?? false;
+    const { connection, target, leaveAccount = false } = flags;
+    const searched = toSearched(states).filter((each) => each.connection === (connection ?? each.connection));
+    const found = await findMeant(searched, text, { config, connection });
     const isPushed = found.some(({ record }) => record !== undefined);
-    const forgotten = await Promise.all(
-      found.map(({ connection, ref }) =>
-        forgetLinks(states, { connection, ref, target: flags.target, leaveAccount }, actorOf(cli, flags)),
-      ),
-    ).catch((error: unknown) => {
+    const order = { resources: found, target, leaveAccount };
+    const rows = await forgetLinks(states, order, actorOf(cli, flags)).catch((error: unknown) => {
       if (!(error instanceof LinkNeeded)) throw error;
+      const options = Object.entries({ connection, target }).flatMap(([name, value]) =>
+        value === undefined ? [] : [` --${name} ${value}`],
+      );
+      const ofOne = found.length > 1 ? '; with --connection NAME only the links of one connection' : '';
       throw new Error(
-        `${error.message} ${isPushed ? 'Then' : 'To leave the account or group as it is'}: scim-bridge links forget ${text}${flags.target === undefined ? '' : ` --target ${flags.target}`} --leave-account`,
+        `${error.message} ${isPushed ? 'Then' : 'To leave the account or group as it is'}: scim-bridge links forget ${text}${options.join('')} --leave-account${ofOne}`,
       );
     });
-    const rows = forgotten.flat();
     if (flags.json) sayJson(rows);
     else
       sayLines(

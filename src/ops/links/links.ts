@@ -1,4 +1,4 @@
-// Forgets the links of one resource, by an order of an operator.
+// Forgets the links of one resource, in one or several connections, by an order of an operator.
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/link.ts';
@@ -7,11 +7,12 @@ import { isInactive, parseRef, type Ref, type StoredRecord } from '../../directo
 import { counted } from '../../support/counted.ts';
 import { leaving } from '../../sync/group/members.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
+import type { FoundResource } from '../find.ts';
 import { presentRow, type LinkRow } from './link-rows.ts';
 
 interface ForgetLinksOptions {
-  connection: string;
-  ref: Ref;
+  /** The resource, once for each connection that has it under its ref. */
+  resources: readonly Pick<FoundResource, 'connection' | 'ref'>[];
   /** Undefined: all targets. */
   target?: string | undefined;
   /** Forgets although a change that takes access away is not written. */
@@ -29,6 +30,7 @@ export const adoptedAgainText = (target: string): string =>
 
 /** A link that an order forgets. */
 interface Forgettable {
+  acts: DesiredState['acts'];
   outbox: Outbox;
   row: LinkRow;
   /** '': not known. */
@@ -43,16 +45,36 @@ interface Forgettable {
 
 /**
  * Deletes the links of one resource. The next sync looks it up again and adopts only by the rules of `adopt`.
- * @returns one row for each target at which a link was deleted
+ * @returns one row for each connection and target at which a link was deleted
  * @throws LinkNeeded, before any link is deleted
  */
 export async function forgetLinks(
   states: readonly DesiredState[],
-  { connection, ref, target, leaveAccount = false }: ForgetLinksOptions,
+  { resources, target, leaveAccount = false }: ForgetLinksOptions,
   actor: Actor,
 ): Promise<LinkRow[]> {
-  const state = states.find((each) => each.connection === connection);
-  if (!state) return [];
+  const found: Forgettable[] = [];
+  for (const { connection, ref } of resources)
+    for (const state of states.filter((each) => each.connection === connection))
+      found.push(...(await findLinks(state, ref, { target, leaveAccount })));
+  const needed = found.find(({ why }) => why !== undefined);
+  if (needed && !leaveAccount) throw neededError(needed, resources.length > 1);
+  for (const { acts, outbox, row, platformId, why, keepsId } of found) {
+    const { ref } = row;
+    const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
+    await acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
+    await outbox.forgetLink(ref, platformId, { keepsId, leaves: leaveAccount && !keepsId });
+  }
+  return found.map(({ row }) => row);
+}
+
+/** Returns the links of a resource in one connection, each with what forgetting it means. */
+async function findLinks(
+  state: DesiredState,
+  ref: Ref,
+  { target, leaveAccount }: Omit<ForgetLinksOptions, 'resources'>,
+): Promise<Forgettable[]> {
+  const { acts, connection } = state;
   const { kind, id } = parseRef(ref);
   const found: Forgettable[] = [];
   for (const [name, outbox] of state.outboxes) {
@@ -68,21 +90,14 @@ export async function forgetLinks(
     const isLeft = why !== undefined || (kind === 'User' && link.departed === true && !mayBeActive(link));
     const row = await presentRow(connection, outbox, ref, link);
     const keepsId = link.id !== undefined && !isLeft;
-    found.push({ outbox, row, platformId, why, keepsId, isPushed: record !== undefined });
+    found.push({ acts, outbox, row, platformId, why, keepsId, isPushed: record !== undefined });
   }
-  const needed = found.find(({ why }) => why !== undefined);
-  if (needed && !leaveAccount) throw neededError(needed);
-  for (const { outbox, row, platformId, why, keepsId } of found) {
-    const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
-    await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await outbox.forgetLink(ref, platformId, { keepsId, leaves: leaveAccount && !keepsId });
-  }
-  return found.map(({ row }) => row);
+  return found;
 }
 
-const neededError = ({ row, why = '', isPushed }: Forgettable): LinkNeeded =>
+const neededError = ({ row, why = '', isPushed }: Forgettable, isOfSeveral: boolean): LinkNeeded =>
   new LinkNeeded(
-    `At ${row.target}: ${why}. Without its link nothing takes that away any more. ` +
+    `At ${row.target}${isOfSeveral ? ` (connection ${row.connection})` : ''}: ${why}. Without its link nothing takes that away any more. ` +
       'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).' +
       (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
   );

@@ -11,7 +11,6 @@ import { EXPORT_TYPES } from '../log-export.ts';
 import {
   json,
   requireConnectionAndTarget,
-  requireTarget,
   getRoute,
   postRoute,
   type AdminContext,
@@ -32,6 +31,14 @@ import {
 } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { orderRoute } from '../operator-fields.ts';
+
+/** Body of the order to forget links. */
+interface ForgetBody {
+  resource: string;
+  connection?: string;
+  target?: string;
+  leaveAccount?: boolean;
+}
 
 const query = toQuery({
   connection: onlyConnection,
@@ -116,12 +123,13 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json(rows);
     },
   }),
-  orderRoute<{ resource: string; target?: string; leaveAccount?: boolean }>('/links/forget', 'forgetLinks', {
+  orderRoute<ForgetBody>('/links/forget', 'forgetLinks', {
     command: 'links forget USER|GROUP --json',
     summary:
       'Removes the links of a person or group. The next sync looks for the account or group again and adopts it by the setting adopt.',
     fields: {
       resource,
+      connection: onlyConnection,
       target: { ...textField, description: 'Only at this target.' },
       leaveAccount: {
         ...booleanField,
@@ -132,23 +140,27 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     required: ['resource'],
     answers: { description: 'The removed links.', schema: links },
     refuses: {
-      404: 'No person and no group has this name, or there is no such target.',
+      404: 'No person and no group has this name, or there is no such connection or target.',
       409: 'The name means more than one, or access is still to be taken away at the platform.',
     },
-    handle: async ({ resource: text, target, leaveAccount }, actor) => {
-      requireTarget(context, target);
-      const found = await findForOrder(toSearched(context.states), text);
+    handle: async ({ resource: text, connection, target, leaveAccount }, actor) => {
+      requireConnectionAndTarget(context, { connection, target });
+      const searched = toSearched(context.states);
+      const found = await findForOrder(
+        searched.filter((each) => each.connection === (connection ?? each.connection)),
+        text,
+      );
       if (found.length === 0) throw new Problem(404, UNKNOWN_NAME);
       // Several connections may have pushed a resource under one ref: a ref in the call means the links of all of them.
       if (new Set(found.map(({ ref }) => ref)).size > 1) throw severalProblem(found);
-      const forgotten = found.map(({ connection, ref }) =>
-        forgetLinks(context.states, { connection, ref, target, leaveAccount }, actor),
-      );
       try {
-        return json((await Promise.all(forgotten)).flat());
+        return json(await forgetLinks(context.states, { resources: found, target, leaveAccount }, actor));
       } catch (error) {
         if (!(error instanceof LinkNeeded)) throw error;
-        throw new Problem(409, `${error.message} Or send leaveAccount.`);
+        throw new Problem(
+          409,
+          `${error.message} Or send leaveAccount${found.length > 1 ? ', or the connection whose links are meant' : ''}.`,
+        );
       }
     },
   }),
