@@ -1,5 +1,7 @@
-// Implements the SCIM operations on groups (RFC 7644 §3). Changes of members by value are set operations in the directory: they
-// do not read the group, cost the same for any size of group, and keep parallel changes.
+// Implements the SCIM operations on groups (RFC 7644 §3). A PUT or PATCH is split into the attributes and the steps of members. A
+// PATCH that only adds, removes or replaces members by value is a set operation in the directory (`changeMembers`): it does not
+// read the group, costs the same for any size of group, and keeps parallel changes. All else reads the group, computes the new
+// one, and stores it unless another write came between (`readAndPut`).
 import type { MemberStep as DirectoryStep, Method } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
@@ -51,40 +53,6 @@ export function createGroups(deps: ProviderDeps) {
   // be sent.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
-  async function answer(
-    status: number,
-    record: StoredRecord,
-    context: RequestContext,
-    { isRead = false } = {},
-  ): Promise<Answer> {
-    const answered: Answer = { status, etag: weakVersion(record.version) };
-    if (!context.isSilent) answered.text = await textOf(record, context, isRead);
-    if (status === 201) answered.location = locationOf(groupType, record.id, context.baseUrl);
-    return answered;
-  }
-
-  /**
-   * Returns the text of a group with its members. The answer to a write leaves out the members when there are too many,
-   * because the write is done and an error would make the client repeat it.
-   * @param isRead whether the text answers a read, not a write
-   * @throws 400 tooMany when a read asks for too many members, Busy (answered with 503) when a read is not admitted in time
-   */
-  async function textOf(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
-    const projection = parseProjection(groupType, context);
-    const textWith = (members: GroupMemberValues | undefined): string =>
-      groupText(groupType, record, members, context.baseUrl, projection);
-    if (!wants(projection, 'members')) return textWith(undefined);
-    const members = await directory.membersUpTo(record.id, FEW_MEMBERS);
-    if (members.kind === 'listed') return textWith(members);
-    if (members.count > mostMembers) {
-      if (!isRead) return textWith(undefined);
-      throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
-    }
-    const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.untilLeft?.());
-    // A write is done even if its members cannot be read: the answer then leaves them out.
-    return isRead ? all : all.catch(() => textWith(undefined));
-  }
-
   /** POST (RFC 7644 §3.3). @throws 409 uniqueness when displayName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, profile);
@@ -111,6 +79,42 @@ export function createGroups(deps: ProviderDeps) {
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
     return answer(200, record, context, { isRead: true });
   }
+
+  /**
+   * PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key; under the profile
+   * `rfc` they are removed.
+   */
+  async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    const resource = parseResource(groupType, body, profile);
+    const members = membersOf(body, profile);
+    if (members) checkMemberLengths(members, limits);
+    const keepsMembers = members === undefined && profile.name !== 'rfc';
+    const steps: PatchMemberStep[] = keepsMembers ? [] : [{ kind: 'replace', values: members ?? [] }];
+    const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
+    return answer(200, await readAndPut(id, context, 'put', next, steps), context);
+  }
+
+  /** PATCH (RFC 7644 §3.5.2). Answers 204 unless the client asks for attributes, because a body would list all members. */
+  async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
+    for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
+    const next = (before: Resource): Resource => applyPatch(groupType, before, rest, profile);
+    const { version } = changesMembersOnly(rest, steps, context)
+      ? await changeMembers(id, steps, context)
+      : await readAndPut(id, context, 'patch', next, steps);
+    if (context.attributes === undefined && context.excludedAttributes === undefined) {
+      return { status: 204, etag: weakVersion(version) };
+    }
+    const record = await directory.get('Group', id);
+    if (!record) throw missing('Group', id);
+    soundText('Group', record);
+    // The write is done, so too many members are left out of the answer and cause no error (`textOf`).
+    return answer(200, record, context);
+  }
+
+  /** DELETE (RFC 7644 §3.6). */
+  const remove = (id: string, context: RequestContext): Promise<Answer> =>
+    removeResource(deps, 'Group', id, context);
 
   /** Reads the group, computes the new one with `next`, and stores it. Starts again when another write came between. */
   function readAndPut(
@@ -147,38 +151,6 @@ export function createGroups(deps: ProviderDeps) {
       }
       throw contended();
     });
-  }
-
-  /**
-   * PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key; under the profile
-   * `rfc` they are removed.
-   */
-  async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const resource = parseResource(groupType, body, profile);
-    const members = membersOf(body, profile);
-    if (members) checkMemberLengths(members, limits);
-    const keepsMembers = members === undefined && profile.name !== 'rfc';
-    const steps: PatchMemberStep[] = keepsMembers ? [] : [{ kind: 'replace', values: members ?? [] }];
-    const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
-    return answer(200, await readAndPut(id, context, 'put', next, steps), context);
-  }
-
-  /** PATCH (RFC 7644 §3.5.2). Answers 204 unless the client asks for attributes, because a body would list all members. */
-  async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
-    for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
-    const next = (before: Resource): Resource => applyPatch(groupType, before, rest, profile);
-    const { version } = changesMembersOnly(rest, steps, context)
-      ? await changeMembers(id, steps, context)
-      : await readAndPut(id, context, 'patch', next, steps);
-    if (context.attributes === undefined && context.excludedAttributes === undefined) {
-      return { status: 204, etag: weakVersion(version) };
-    }
-    const record = await directory.get('Group', id);
-    if (!record) throw missing('Group', id);
-    soundText('Group', record);
-    // The write is done, so too many members are left out of the answer and cause no error (`textOf`).
-    return answer(200, record, context);
   }
 
   /** Changes the members without reading the group. @throws 404 */
@@ -243,9 +215,39 @@ export function createGroups(deps: ProviderDeps) {
     );
   }
 
-  /** DELETE (RFC 7644 §3.6). */
-  const remove = (id: string, context: RequestContext): Promise<Answer> =>
-    removeResource(deps, 'Group', id, context);
+  async function answer(
+    status: number,
+    record: StoredRecord,
+    context: RequestContext,
+    { isRead = false } = {},
+  ): Promise<Answer> {
+    const answered: Answer = { status, etag: weakVersion(record.version) };
+    if (!context.isSilent) answered.text = await textOf(record, context, isRead);
+    if (status === 201) answered.location = locationOf(groupType, record.id, context.baseUrl);
+    return answered;
+  }
+
+  /**
+   * Returns the text of a group with its members. The answer to a write leaves out the members when there are too many,
+   * because the write is done and an error would make the client repeat it.
+   * @param isRead whether the text answers a read, not a write
+   * @throws 400 tooMany when a read asks for too many members, Busy (answered with 503) when a read is not admitted in time
+   */
+  async function textOf(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
+    const projection = parseProjection(groupType, context);
+    const textWith = (members: GroupMemberValues | undefined): string =>
+      groupText(groupType, record, members, context.baseUrl, projection);
+    if (!wants(projection, 'members')) return textWith(undefined);
+    const members = await directory.membersUpTo(record.id, FEW_MEMBERS);
+    if (members.kind === 'listed') return textWith(members);
+    if (members.count > mostMembers) {
+      if (!isRead) return textWith(undefined);
+      throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
+    }
+    const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.untilLeft?.());
+    // A write is done even if its members cannot be read: the answer then leaves them out.
+    return isRead ? all : all.catch(() => textWith(undefined));
+  }
 
   return { create, get, replace, patch, remove };
 }

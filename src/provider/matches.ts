@@ -1,5 +1,6 @@
-// Finds the resources that match a query, in bounded memory. Candidates come from an index or a scan; the filter is evaluated on
-// each of them.
+// Finds the resources that match a query, in bounded memory: one portion after the other. `candidates` come from an index or from
+// a scan of all; `resourcesOf` brings them into the form that filter and sort order read; `matchesOf` evaluates the filter on
+// each, and pauses now and then, so that other requests are served.
 import { inPortions } from '../directory/redis/portions.ts';
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
@@ -61,6 +62,27 @@ const ADDED = ['meta', 'groups', 'members'];
 export type Matches = ReturnType<typeof createMatches>;
 
 export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts) {
+  /** Yields the matches of one resource type in order of creation, behind the place `after`. @throws when the client disconnects */
+  async function* matchesOf(wanted: TypeQuery, asked: RequestQuery, after = 0): AsyncGenerator<Match[]> {
+    const { kind, filter, sort } = wanted;
+    const slice = pace();
+    for await (const records of candidates(wanted, asked, after)) {
+      const sound = records.filter((record) => isSound(record));
+      const matches: Match[] = [];
+      if (!filter && !sort) matches.push(...sound.map((record) => ({ kind, record, key: undefined })));
+      else {
+        for await (const [record, resource] of resourcesOf(asked, kind, sound)) {
+          if (!filter || evaluateFilter(filter, resource))
+            matches.push({ kind, record, key: sort?.keyOf(resource) });
+          if (slice.isOver()) await slice.rest();
+        }
+      }
+      yield matches;
+      // Other requests are served even when the next portion is already loaded.
+      await slice.rest();
+    }
+  }
+
   /** Yields the resources that may match, in order of creation behind the place `after`: from an index, or all of them. */
   async function* candidates(
     { kind, filter }: TypeQuery,
@@ -101,28 +123,5 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     }
   }
 
-  /** Yields the matches of one resource type in order of creation, behind the place `after`. @throws when the client disconnects */
-  return async function* matchesOf(
-    wanted: TypeQuery,
-    asked: RequestQuery,
-    after = 0,
-  ): AsyncGenerator<Match[]> {
-    const { kind, filter, sort } = wanted;
-    const slice = pace();
-    for await (const records of candidates(wanted, asked, after)) {
-      const sound = records.filter((record) => isSound(record));
-      const matches: Match[] = [];
-      if (!filter && !sort) matches.push(...sound.map((record) => ({ kind, record, key: undefined })));
-      else {
-        for await (const [record, resource] of resourcesOf(asked, kind, sound)) {
-          if (!filter || evaluateFilter(filter, resource))
-            matches.push({ kind, record, key: sort?.keyOf(resource) });
-          if (slice.isOver()) await slice.rest();
-        }
-      }
-      yield matches;
-      // Other requests are served even when the next portion is already loaded.
-      await slice.rest();
-    }
-  };
+  return matchesOf;
 }

@@ -1,5 +1,7 @@
-// Builds one page of a query: by position, sorted, or by cursor. A query of several resource types lists one type after the
-// other.
+// Builds one page of a query. Each returned function builds it in another way: `everything` (no filter) and `filtered` by
+// position in the order of creation, `sorted` by position in the order of the sort keys, `byCursor` behind the place where the
+// page before ended. The place of a resource says where it is in the order of creation, and never changes. A query of several
+// resource types lists one type after the other.
 import type { Kind, PlacedRecord, StoredRecord } from '../directory/records.ts';
 import {
   compareKeys,
@@ -133,12 +135,6 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return page.found;
   }
 
-  async function countOf(wanted: readonly TypeQuery[]): Promise<number> {
-    let total = 0;
-    for (const { kind } of wanted) total += await directory.count(kind);
-    return total;
-  }
-
   /**
    * Builds a page by cursor (RFC 9865). The place of a resource in the order of creation never changes, so a client that
    * follows the cursors gets each resource that exists all the time exactly once. With a filter, totalResults is the count
@@ -155,18 +151,10 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     if (start < 0) throw invalidCursor('The cursor is not valid: start again with an empty one.');
     // Undefined for the first page with a filter: then all matches are counted below.
     const counted = query.filterText === undefined ? await countOf(wanted) : from?.totalResults;
-    const { found, take } = createPage<PlacedRecord>(query.count);
-    let seen = 0;
-    let hasMore = false;
-    crawl: for (const [index, each] of wanted.slice(start).entries()) {
-      // Only the type of the cursor continues behind its place; the types after it are listed from their start.
-      const after = index === 0 ? from?.after : undefined;
-      for await (const matches of matchesOf(each, asked, after)) {
-        seen += matches.length;
-        for (const { kind, record } of matches) hasMore = !take(kind, record);
-        if (hasMore && counted !== undefined) break crawl;
-      }
-    }
+    const { found, seen, hasMore } = await matchesBehind(wanted.slice(start), asked, {
+      after: from?.after,
+      countsAll: counted === undefined,
+    });
     const totalResults = counted ?? seen;
     return {
       found,
@@ -177,6 +165,37 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
         return { totalResults, nextCursor: toCursor(place, identity) };
       },
     };
+  }
+
+  /** Returns the number of all resources of these types. */
+  async function countOf(wanted: readonly TypeQuery[]): Promise<number> {
+    let total = 0;
+    for (const { kind } of wanted) total += await directory.count(kind);
+    return total;
+  }
+
+  /**
+   * Returns the first matches behind a place, as many as fit on a page.
+   * @param types the type of the cursor, which continues behind `after`, and the types after it, which are listed from their start
+   * @param countsAll whether the matches behind the page are counted too
+   * @returns `seen`: number of counted matches; `hasMore`: whether a match is behind the page
+   */
+  async function matchesBehind(
+    types: readonly TypeQuery[],
+    asked: RequestQuery,
+    { after, countsAll }: { after: number | undefined; countsAll: boolean },
+  ) {
+    const { found, take } = createPage<PlacedRecord>(asked.query.count);
+    let seen = 0;
+    let hasMore = false;
+    for (const [index, each] of types.entries()) {
+      for await (const matches of matchesOf(each, asked, index === 0 ? after : undefined)) {
+        seen += matches.length;
+        for (const { kind, record } of matches) hasMore = !take(kind, record);
+        if (hasMore && !countsAll) return { found, seen, hasMore };
+      }
+    }
+    return { found, seen, hasMore };
   }
 
   /** Builds a sorted page by cursor. A resource whose sort key changes between two pages may be returned twice or not at all. */

@@ -1,5 +1,8 @@
-// Answers lists (RFC 7644 §3.4.2) and .search (RFC 7644 §3.4.3): reads the query, builds its page, writes the answer.
+// Answers lists (RFC 7644 §3.4.2) and .search (RFC 7644 §3.4.3): parses filter and sort order (`typeQueryOf`), builds the page
+// (pages.ts), and turns its resources into JSON (`shownTexts`). A query waits for its turn: `singles` are the turns of cheap
+// requests, `lists` those of requests that read many resources.
 import type { Kind } from '../directory/records.ts';
+import type { UserWithGroups } from '../directory/resources/directory.ts';
 import {
   equalityOf,
   listResponseText,
@@ -53,19 +56,26 @@ export function createSearch(deps: ProviderDeps) {
     const isPlainEquality =
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
     // Undefined also when the attribute has no unique index.
-    const found =
+    const holders =
       isPlainEquality && equality
         ? await singles.run(() => directory.holderOf(equality.attribute, equality.value))
         : undefined;
-    if (!found) {
-      // A list with a selective index costs as little as a request for one resource.
-      const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
-      const signal = context.untilLeft?.();
-      return turns.run(() => answer([wanted], { query, baseUrl: context.baseUrl, signal }), signal);
-    }
+    if (holders) return answerHolders(holders, query, context);
+    // A list with a selective index costs as little as a request for one resource.
+    const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
+    const signal = context.untilLeft?.();
+    return turns.run(() => answer([wanted], { query, baseUrl: context.baseUrl, signal }), signal);
+  }
+
+  /** Answers with the users that an index names for a value. */
+  function answerHolders(
+    holders: readonly UserWithGroups[],
+    query: ListQuery,
+    { baseUrl }: RequestContext,
+  ): Answer {
     const projection = parseProjection(userType, query);
-    const texts = found.map((user) =>
-      userText(userType, user.record, user.groups, context.baseUrl, projection),
+    const texts = holders.map(({ record, groups }) =>
+      userText(userType, record, groups, baseUrl, projection),
     );
     const { startIndex, count } = query;
     const shown = texts.slice(startIndex - 1, startIndex - 1 + count);
@@ -91,19 +101,6 @@ export function createSearch(deps: ProviderDeps) {
     if (query.sortBy !== undefined) return pages.sorted(wanted, asked);
     if (query.filterText !== undefined) return pages.filtered(wanted, asked);
     return pages.everything(wanted, asked);
-  }
-
-  /**
-   * Returns the id of the user for `/Me` (RFC 7644 §3.11): the user with the subject as externalId, else as userName.
-   * @throws 404 when no user has it, or several users share the externalId
-   */
-  async function subject(name: string): Promise<string> {
-    for (const attribute of ['externalid', 'username']) {
-      const [user, another] = (await directory.holderOf(attribute, name)) ?? [];
-      if (another) break;
-      if (user) return user.record.id;
-    }
-    throw notFound('No user has the subject of this token as externalId or userName.');
   }
 
   /** Returns the texts of the first resources, as many as fit on a page. Members and groups count towards its size. */
@@ -134,6 +131,19 @@ export function createSearch(deps: ProviderDeps) {
       if (slice.isOver()) await slice.rest();
     }
     return shown;
+  }
+
+  /**
+   * Returns the id of the user for `/Me` (RFC 7644 §3.11): the user with the subject as externalId, else as userName.
+   * @throws 404 when no user has it, or several users share the externalId
+   */
+  async function subject(name: string): Promise<string> {
+    for (const attribute of ['externalid', 'username']) {
+      const [user, another] = (await directory.holderOf(attribute, name)) ?? [];
+      if (another) break;
+      if (user) return user.record.id;
+    }
+    throw notFound('No user has the subject of this token as externalId or userName.');
   }
 
   return { list, everywhere, subject };

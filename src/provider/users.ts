@@ -1,4 +1,6 @@
-// Implements the SCIM operations on users (RFC 7644 §3).
+// Implements the SCIM operations on users (RFC 7644 §3). A PATCH of single values replaces them inside the stored text
+// (`replaceValues`). Any other PATCH, and a PUT that keeps a part of the stored user, reads the user, computes the new one, and
+// stores it unless another write came between (`change`); a PUT of the whole user needs no read (`write`).
 import type { Creation, GroupName, Method, PutOutcome } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
@@ -36,22 +38,6 @@ export type Users = ReturnType<typeof createUsers>;
 export function createUsers(deps: ProviderDeps) {
   const { directory, userType, profile, reviveInactive, limits, clock, ids, serially } = deps;
 
-  const projectionOf = (context: RequestContext): Projection | undefined =>
-    (context.attributes ?? context.excludedAttributes) ? parseProjection(userType, context) : undefined;
-
-  function answer(
-    status: number,
-    record: StoredRecord,
-    groups: GroupName[],
-    context: RequestContext,
-  ): Answer {
-    const { baseUrl, isSilent } = context;
-    const answered: Answer = { status, etag: weakVersion(record.version) };
-    if (!isSilent) answered.text = userText(userType, record, groups, baseUrl, projectionOf(context));
-    if (status === 201) answered.location = locationOf(userType, record.id, baseUrl);
-    return answered;
-  }
-
   /**
    * POST (RFC 7644 §3.3). If the POST means an inactive user (`isRevival`), the body replaces that user, and no user is created.
    * @throws 409 uniqueness when the userName is taken, or the externalId under a profile with unique externalIds
@@ -74,30 +60,6 @@ export function createUsers(deps: ProviderDeps) {
     const stored = toStored('User', id, outcome);
     if (!stored) throw contended();
     return answer(201, { id, text, ...stored }, stored.groups, context);
-  }
-
-  /**
-   * Stores a user whose externalId another user has. Returns the refusal `taken` unchanged when the userName is taken, or when the
-   * profile requires unique externalIds and the stored user does not share this one already.
-   */
-  async function storeShared<C extends Creation>(
-    change: C,
-    taken: PutOutcome & { kind: 'taken' },
-    store: (change: C) => Promise<PutOutcome>,
-  ): Promise<PutOutcome> {
-    if (taken.attribute !== 'externalId') return taken;
-    const mayShare = !profile.hasUniqueExternalIds || (await isShared(change));
-    return mayShare ? store({ ...change, shared: true }) : taken;
-  }
-
-  /**
-   * Returns whether the stored user already has this externalId, which another user has too, because an earlier profile of the
-   * connection allowed that. Pushes of such a user are accepted, so that the identity provider can still deactivate the user.
-   * False for a creation, which has no stored user.
-   */
-  async function isShared({ id, resource }: Creation): Promise<boolean> {
-    const record = await directory.get('User', id);
-    return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
 
   /**
@@ -128,8 +90,77 @@ export function createUsers(deps: ProviderDeps) {
     return answer(200, record, groups, context);
   }
 
+  /** PUT (RFC 7644 §3.5.1): replaces the resource by the body; without `active` the user keeps the stored one. */
+  async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    const resource = parseResource(userType, body, profile);
+    return replaceWith(id, resource, context, { keepsActive: resource.active === undefined });
+  }
+
+  /**
+   * Replaces the resource by a parsed one.
+   * @param options.keepsActive true: the request has no `active`, so the stored value stays. True, as for a new user, would
+   *   reactivate a user whom the source has deactivated
+   * @throws 404, 409, 412
+   */
+  async function replaceWith(
+    id: string,
+    resource: Resource,
+    context: RequestContext,
+    { keepsActive = false } = {},
+  ): Promise<Answer> {
+    // The stored resource is read only for If-Match, and for values that the write keeps.
+    const needsStored = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
+    const next = (before: Resource): Resource => {
+      const wanted = keepsActive ? withActive(userType, resource, before.active) : resource;
+      return keepImmutable(userType, before, wanted, 'replace');
+    };
+    const answered = await inTurn(id, () =>
+      needsStored ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
+    );
+    if (!answered) throw contended();
+    return answered;
+  }
+
+  /**
+   * PATCH (RFC 7644 §3.5.2): applies all operations or none. Under the profile `entra` the answer is 204 unless the client
+   * asks for attributes, because Microsoft's validator expects it.
+   */
+  async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    const projection = projectionOf(context);
+    const operations = parsePatch(userType, body, profile);
+    const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
+    // With If-Match the user is read, because the stored version has to be checked first.
+    const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
+    const answered = await inTurn(id, async () => {
+      const replaced = values && (await replaceValues(id, values, context));
+      return replaced ?? change(id, context, 'patch', next);
+    });
+    const { text, ...withoutBody } = answered;
+    const hasBody = text !== undefined && (profile.name !== 'entra' || projection !== undefined);
+    return hasBody ? answered : { ...withoutBody, status: 204 };
+  }
+
+  /** DELETE (RFC 7644 §3.6). A second DELETE answers 404, and the userName can be used again at once. */
+  const remove = (id: string, context: RequestContext): Promise<Answer> =>
+    removeResource(deps, 'User', id, context);
+
   /** Runs PUTs and PATCHes of one user one after the other, in the order of arrival. */
   const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> => serially(`User:${id}`, work);
+
+  /**
+   * Replaces single values inside the stored text.
+   * @returns undefined when this is not possible, such as for an attribute without value; nothing was stored then
+   */
+  async function replaceValues(
+    id: string,
+    values: PlainValues,
+    context: RequestContext,
+  ): Promise<Answer | undefined> {
+    const outcome = await directory.replaceValues({ id, values, now: clock.now(), request: context.request });
+    if (outcome.kind === 'absent') return undefined;
+    const stored = toStored('User', id, outcome);
+    return stored && answer(200, { id, text: outcome.text, ...stored }, stored.groups, context);
+  }
 
   /** Reads the user, computes the new one with `next`, and stores it. Starts again when another write came between. */
   async function change(
@@ -169,74 +200,45 @@ export function createUsers(deps: ProviderDeps) {
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** PUT (RFC 7644 §3.5.1): replaces the resource by the body; without `active` the user keeps the stored one. */
-  async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const resource = parseResource(userType, body, profile);
-    return replaceWith(id, resource, context, { keepsActive: resource.active === undefined });
+  /**
+   * Stores a user whose externalId another user has. Returns the refusal `taken` unchanged when the userName is taken, or when the
+   * profile requires unique externalIds and the stored user does not share this one already.
+   */
+  async function storeShared<C extends Creation>(
+    change: C,
+    taken: PutOutcome & { kind: 'taken' },
+    store: (change: C) => Promise<PutOutcome>,
+  ): Promise<PutOutcome> {
+    if (taken.attribute !== 'externalId') return taken;
+    const mayShare = !profile.hasUniqueExternalIds || (await isShared(change));
+    return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
   /**
-   * Replaces the resource by a parsed one.
-   * @param options.keepsActive true: the request has no `active`, so the stored value stays. True, as for a new user, would
-   *   reactivate a user whom the source has deactivated
-   * @throws 404, 409, 412
+   * Returns whether the stored user already has this externalId, which another user has too, because an earlier profile of the
+   * connection allowed that. Pushes of such a user are accepted, so that the identity provider can still deactivate the user.
+   * False for a creation, which has no stored user.
    */
-  async function replaceWith(
-    id: string,
-    resource: Resource,
+  async function isShared({ id, resource }: Creation): Promise<boolean> {
+    const record = await directory.get('User', id);
+    return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
+  }
+
+  const projectionOf = (context: RequestContext): Projection | undefined =>
+    (context.attributes ?? context.excludedAttributes) ? parseProjection(userType, context) : undefined;
+
+  function answer(
+    status: number,
+    record: StoredRecord,
+    groups: GroupName[],
     context: RequestContext,
-    { keepsActive = false } = {},
-  ): Promise<Answer> {
-    // The stored resource is read only for If-Match, and for values that the write keeps.
-    const needsStored = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
-    const next = (before: Resource): Resource => {
-      const wanted = keepsActive ? withActive(userType, resource, before.active) : resource;
-      return keepImmutable(userType, before, wanted, 'replace');
-    };
-    const answered = await inTurn(id, () =>
-      needsStored ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
-    );
-    if (!answered) throw contended();
+  ): Answer {
+    const { baseUrl, isSilent } = context;
+    const answered: Answer = { status, etag: weakVersion(record.version) };
+    if (!isSilent) answered.text = userText(userType, record, groups, baseUrl, projectionOf(context));
+    if (status === 201) answered.location = locationOf(userType, record.id, baseUrl);
     return answered;
   }
-
-  /**
-   * Replaces single values inside the stored text.
-   * @returns undefined when this is not possible, such as for an attribute without value; nothing was stored then
-   */
-  async function replaceValues(
-    id: string,
-    values: PlainValues,
-    context: RequestContext,
-  ): Promise<Answer | undefined> {
-    const outcome = await directory.replaceValues({ id, values, now: clock.now(), request: context.request });
-    if (outcome.kind === 'absent') return undefined;
-    const stored = toStored('User', id, outcome);
-    return stored && answer(200, { id, text: outcome.text, ...stored }, stored.groups, context);
-  }
-
-  /**
-   * PATCH (RFC 7644 §3.5.2): applies all operations or none. Under the profile `entra` the answer is 204 unless the client
-   * asks for attributes, because Microsoft's validator expects it.
-   */
-  async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const projection = projectionOf(context);
-    const operations = parsePatch(userType, body, profile);
-    const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
-    // With If-Match the user is read, because the stored version has to be checked first.
-    const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
-    const answered = await inTurn(id, async () => {
-      const replaced = values && (await replaceValues(id, values, context));
-      return replaced ?? change(id, context, 'patch', next);
-    });
-    const { text, ...withoutBody } = answered;
-    const hasBody = text !== undefined && (profile.name !== 'entra' || projection !== undefined);
-    return hasBody ? answered : { ...withoutBody, status: 204 };
-  }
-
-  /** DELETE (RFC 7644 §3.6). A second DELETE answers 404, and the userName can be used again at once. */
-  const remove = (id: string, context: RequestContext): Promise<Answer> =>
-    removeResource(deps, 'User', id, context);
 
   return { create, get, replace, patch, remove };
 }
