@@ -1,4 +1,5 @@
-// Maps a question to members of the model by the words of their names and titles. Pure and deterministic.
+// Maps a question to members of the model by the words of their names and titles. Pure and deterministic. `chooseMembers` takes the
+// cube with the highest score; the score of a cube is the sum of those of its best matching measures and dimensions.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 
 /** Granularities that a question may name. */
@@ -29,78 +30,16 @@ const AGGREGATION_WORDS: Readonly<Record<string, readonly string[]>> = {
 const MAX_MEASURES = 4;
 const MAX_DIMENSIONS = 4;
 
-function singular(word: string): string {
-  if (/(ss|us|is)$/.test(word) || word.length < 4) return word;
-  if (/ies$/.test(word)) return `${word.slice(0, -3)}y`;
-  if (/(ses|xes|ches|shes)$/.test(word)) return word.slice(0, -2);
-  return word.endsWith('s') ? word.slice(0, -1) : word;
-}
-
-/** Returns the lower-case words in singular form; underscores and camel case separate words. */
-function wordsOf(text: string): string[] {
-  const parted = text.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').toLowerCase();
-  return (parted.match(/[\p{L}\d]+/gu) ?? []).map(singular);
-}
-
-/** Returns `count` for the member `orders.count`. */
-export function shortName(member: MemberDocument): string {
-  return member.name.slice(member.name.lastIndexOf('.') + 1);
-}
-
-/** Returns the largest share (0 to 1) of a text's words that are in `asked`, without FILLERS. */
-function likeness(texts: readonly string[], asked: ReadonlySet<string>): number {
-  const shares = texts.map((text) => {
-    const words = wordsOf(text).filter((word) => !FILLERS.has(word));
-    return words.length === 0 ? 0 : words.filter((word) => asked.has(word)).length / words.length;
-  });
-  return Math.max(0, ...shares);
-}
-
-interface Scored {
-  readonly member: MemberDocument;
-  /** True when the question contains the member's name or title, not only a word for its aggregation. */
-  readonly isNamed: boolean;
-  readonly score: number;
-}
-
-function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
-  // A full name scores as two full matches. A word for the aggregation gives at least 0.5, and 0.25 more to decide
-  // between equal members.
-  if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
-  const byName = likeness([shortName(member), member.shortTitle], asked);
-  const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
-  return { member, isNamed: byName === 1, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
-}
-
-/**
- * Returns at most `most` members: those with a full match (score 1 or more), else those with the best partial match
- * of at least 0.5.
- */
-function bestMatches(scored: readonly Scored[], most: number): Scored[] {
-  const full = scored.filter(({ score }) => score >= 1);
-  if (full.length > 0) return full.slice(0, most);
-  const best = Math.max(0.5, ...scored.map(({ score }) => score));
-  return scored.filter(({ score }) => score === best).slice(0, most);
-}
-
-const sum = (scored: readonly Scored[]): number => scored.reduce((total, { score }) => total + score, 0);
-const membersOf = (scored: readonly Scored[]): MemberDocument[] => scored.map(({ member }) => member);
-
-/** Returns the time dimension that a granularity applies to: a named one, else the first of the cube. */
-function timeDimension(cube: CubeDocument, named: readonly MemberDocument[]): MemberDocument | undefined {
-  return [...named, ...cube.dimensions].find(({ type }) => type === 'time');
-}
-
-/** Returns the measures for a question that names none: the count (else the first measure); no measure if it asks for rows. */
-function defaultMeasures(cube: CubeDocument, asked: ReadonlySet<string>): MemberDocument[] {
-  if (['list', 'show', 'rows', 'row', 'record'].some((word) => asked.has(word))) return [];
-  const counting = cube.measures.find(({ aggType }) => aggType === 'count') ?? cube.measures[0];
-  return counting ? [counting] : [];
-}
-
-/** Returns the words before "by", "per" or "each"; only these can name a cube. */
-function subjectOf(question: string): Set<string> {
-  return new Set(wordsOf(question.split(/\b(?:by|per|each)\b/)[0] ?? ''));
+/** Returns the best selection among the visible cubes, or null when the question names neither a cube nor a member. */
+export function chooseMembers(question: string, cubes: readonly CubeDocument[]): Choice | null {
+  const lower = question.toLowerCase();
+  let best: { choice: Choice; score: number } | undefined;
+  for (const cube of cubes) {
+    const considered = considerCube(cube, lower);
+    const hasMembers = considered.choice.measures.length + considered.choice.dimensions.length > 0;
+    if (hasMembers && considered.score > (best?.score ?? 0)) best = considered;
+  }
+  return best?.choice ?? null;
 }
 
 /**
@@ -131,14 +70,76 @@ function considerCube(cube: CubeDocument, question: string): { choice: Choice; s
   };
 }
 
-/** Returns the best selection among the visible cubes, or null when the question names neither a cube nor a member. */
-export function chooseMembers(question: string, cubes: readonly CubeDocument[]): Choice | null {
-  const lower = question.toLowerCase();
-  let best: { choice: Choice; score: number } | undefined;
-  for (const cube of cubes) {
-    const considered = considerCube(cube, lower);
-    const hasMembers = considered.choice.measures.length + considered.choice.dimensions.length > 0;
-    if (hasMembers && considered.score > (best?.score ?? 0)) best = considered;
-  }
-  return best?.choice ?? null;
+/** Returns the words before "by", "per" or "each"; only these can name a cube. */
+function subjectOf(question: string): Set<string> {
+  return new Set(wordsOf(question.split(/\b(?:by|per|each)\b/)[0] ?? ''));
+}
+
+function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
+  // A full name scores as two full matches. A word for the aggregation gives at least 0.5, and 0.25 more to decide
+  // between equal members.
+  if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
+  const byName = likeness([shortName(member), member.shortTitle], asked);
+  const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
+  return { member, isNamed: byName === 1, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
+}
+
+interface Scored {
+  readonly member: MemberDocument;
+  /** True when the question contains the member's name or title, not only a word for its aggregation. */
+  readonly isNamed: boolean;
+  readonly score: number;
+}
+
+/** Returns the largest share (0 to 1) of a text's words that are in `asked`, without FILLERS. */
+function likeness(texts: readonly string[], asked: ReadonlySet<string>): number {
+  const shares = texts.map((text) => {
+    const words = wordsOf(text).filter((word) => !FILLERS.has(word));
+    return words.length === 0 ? 0 : words.filter((word) => asked.has(word)).length / words.length;
+  });
+  return Math.max(0, ...shares);
+}
+
+/**
+ * Returns at most `most` members: those with a full match (score 1 or more), else those with the best partial match
+ * of at least 0.5.
+ */
+function bestMatches(scored: readonly Scored[], most: number): Scored[] {
+  const full = scored.filter(({ score }) => score >= 1);
+  if (full.length > 0) return full.slice(0, most);
+  const best = Math.max(0.5, ...scored.map(({ score }) => score));
+  return scored.filter(({ score }) => score === best).slice(0, most);
+}
+
+const sum = (scored: readonly Scored[]): number => scored.reduce((total, { score }) => total + score, 0);
+const membersOf = (scored: readonly Scored[]): MemberDocument[] => scored.map(({ member }) => member);
+
+/** Returns the time dimension that a granularity applies to: a named one, else the first of the cube. */
+function timeDimension(cube: CubeDocument, named: readonly MemberDocument[]): MemberDocument | undefined {
+  return [...named, ...cube.dimensions].find(({ type }) => type === 'time');
+}
+
+/** Returns the measures for a question that names none: the count (else the first measure); no measure if it asks for rows. */
+function defaultMeasures(cube: CubeDocument, asked: ReadonlySet<string>): MemberDocument[] {
+  if (['list', 'show', 'rows', 'row', 'record'].some((word) => asked.has(word))) return [];
+  const counting = cube.measures.find(({ aggType }) => aggType === 'count') ?? cube.measures[0];
+  return counting ? [counting] : [];
+}
+
+/** Returns `count` for the member `orders.count`. */
+export function shortName(member: MemberDocument): string {
+  return member.name.slice(member.name.lastIndexOf('.') + 1);
+}
+
+/** Returns the lower-case words in singular form; underscores and camel case separate words. */
+function wordsOf(text: string): string[] {
+  const parted = text.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').toLowerCase();
+  return (parted.match(/[\p{L}\d]+/gu) ?? []).map(singular);
+}
+
+function singular(word: string): string {
+  if (/(ss|us|is)$/.test(word) || word.length < 4) return word;
+  if (/ies$/.test(word)) return `${word.slice(0, -3)}y`;
+  if (/(ses|xes|ches|shes)$/.test(word)) return word.slice(0, -2);
+  return word.endsWith('s') ? word.slice(0, -1) : word;
 }

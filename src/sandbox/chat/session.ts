@@ -1,4 +1,6 @@
-// Opens the session of a chat request: owner of the thread, rights of its queries, and validity.
+// Opens the session of a chat request: owner of the thread, rights of its queries, and validity. There are three kinds: of an
+// internal user (`internalSession`) or an external user (`keySession`) whom a request with an API key names, and of the external
+// user whom a token names (`tokenSession`).
 import { createHash } from 'node:crypto';
 import {
   contextOfClaims,
@@ -31,21 +33,22 @@ export interface ChatSession {
   context(current: CurrentState): CoreDataSecurityContext | Promise<CoreDataSecurityContext>;
 }
 
-function isKeyValid({ state, nowMs }: CurrentState, { secret }: Credential): boolean {
-  const credential = state.credentials.get(secret);
-  if (!credential || (credential.expiresAtMs !== null && credential.expiresAtMs <= nowMs)) return false;
-  return state.users.get(credential.ownerId)?.isDeactivated === false;
-}
-
-/** Finds an internal user by username (contract 6.2), else by an e-mail that only one user has; throws 400 (ASSUMED-84). */
-function requireInternal({ state }: CurrentState, internalId: string): UserRecord {
-  const name = internalId.trim().toLowerCase();
-  const [byName] = state.users.find('userName', name);
-  const byMail = state.users.find('email', name);
-  const user = byName ?? (byMail.length === 1 ? byMail[0] : undefined);
-  if (!user || user.isDeactivated)
-    throw new SandboxProblem(400, 'internalId is not an existing internal user');
-  return user;
+/**
+ * Returns the session of a stream request; throws SandboxProblem 400 for settings without a user (ASSUMED-79) or with
+ * invalid values.
+ */
+export function openChatSession(
+  current: CurrentState,
+  caller: ChatCaller,
+  settings: RequestedSession | null,
+): ChatSession {
+  const { proof } = caller;
+  if (proof.kind === 'token') return tokenSession(caller, proof);
+  if (!settings) throw new SandboxProblem(400, 'sessionSettings is required with an API key');
+  if (settings.internalId !== null) return internalSession(current, settings.internalId, proof.credential);
+  if (settings.externalId === null)
+    throw new SandboxProblem(400, 'sessionSettings needs an externalId or an internalId');
+  return keySession(current, settings, settings.externalId, proof);
 }
 
 /** Opens the session of an internal user, whose rights are those of its account. */
@@ -71,53 +74,15 @@ function internalSession(current: CurrentState, internalId: string, credential: 
   };
 }
 
-/**
- * Converts texts to the types of their attributes; throws 400 for an unknown name or unfitting text
- * (ASSUMED-85, ASSUMED-89).
- */
-function typedAttributes(
-  current: CurrentState,
-  settings: RequestedSession,
-): Record<string, StoredAttributeValue> {
-  const values = (settings.userAttributes ?? []).map(({ name, value }): [string, StoredAttributeValue] => {
-    const [definition] = current.state.attributes.find('name', name);
-    if (!definition) throw new SandboxProblem(400, `No user attribute of the name ${name}`);
-    const typed = valueFromText(definition.type, value);
-    if (typed === undefined)
-      throw new SandboxProblem(400, `User attribute ${name} must be a ${definition.type}`);
-    return [name, typed];
-  });
-  return Object.fromEntries(values);
-}
-
-function requireGroups(current: CurrentState, groups: readonly string[]): void {
-  const unknown = groups.find((name) => {
-    const found = current.state.groups.find('displayName', name.toLowerCase());
-    return !found.some(({ displayName }) => displayName === name);
-  });
-  // Policies compare names exactly; a similar name would grant nothing, so it is refused (ASSUMED-86).
-  if (unknown !== undefined) throw new SandboxProblem(400, `No group of the name ${unknown}`);
-}
-
-/** Builds the session of an external user; `more` has the parts that depend on the credential. */
-function externalSession(
-  requested: RequestedExternalUser,
-  proof: ChatProof,
-  more: Pick<ChatSession, 'userIds' | 'tokenFingerprint' | 'context'> & {
-    isProofValid(current: CurrentState): boolean;
-  },
-): ChatSession {
-  return {
-    ...more,
-    owner: ownerOfExternal(requested.externalId),
-    keyName: proof.kind === 'apiKey' ? proof.credential.name : null,
-    admit: (current) => void provision(current, requested),
-    hasAccess: (current) => {
-      const user = externalUserOf(current.state, requested.externalId);
-      if (!user || (user.expiresAtMs !== null && user.expiresAtMs <= current.nowMs)) return false;
-      return more.isProofValid(current);
-    },
-  };
+/** Finds an internal user by username (contract 6.2), else by an e-mail that only one user has; throws 400 (ASSUMED-84). */
+function requireInternal({ state }: CurrentState, internalId: string): UserRecord {
+  const name = internalId.trim().toLowerCase();
+  const [byName] = state.users.find('userName', name);
+  const byMail = state.users.find('email', name);
+  const user = byName ?? (byMail.length === 1 ? byMail[0] : undefined);
+  if (!user || user.isDeactivated)
+    throw new SandboxProblem(400, 'internalId is not an existing internal user');
+  return user;
 }
 
 /** Opens the session of an external user, whose rights the API key's request sets. */
@@ -152,6 +117,34 @@ function keySession(
   });
 }
 
+/**
+ * Converts texts to the types of their attributes; throws 400 for an unknown name or unfitting text
+ * (ASSUMED-85, ASSUMED-89).
+ */
+function typedAttributes(
+  current: CurrentState,
+  settings: RequestedSession,
+): Record<string, StoredAttributeValue> {
+  const values = (settings.userAttributes ?? []).map(({ name, value }): [string, StoredAttributeValue] => {
+    const [definition] = current.state.attributes.find('name', name);
+    if (!definition) throw new SandboxProblem(400, `No user attribute of the name ${name}`);
+    const typed = valueFromText(definition.type, value);
+    if (typed === undefined)
+      throw new SandboxProblem(400, `User attribute ${name} must be a ${definition.type}`);
+    return [name, typed];
+  });
+  return Object.fromEntries(values);
+}
+
+function requireGroups(current: CurrentState, groups: readonly string[]): void {
+  const unknown = groups.find((name) => {
+    const found = current.state.groups.find('displayName', name.toLowerCase());
+    return !found.some(({ displayName }) => displayName === name);
+  });
+  // Policies compare names exactly; a similar name would grant nothing, so it is refused (ASSUMED-86).
+  if (unknown !== undefined) throw new SandboxProblem(400, `No group of the name ${unknown}`);
+}
+
 /** Opens the session of an external user, whose rights the token contains. */
 function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { kind: 'token' }>): ChatSession {
   const { externalId, email, token, context: claims } = proof;
@@ -178,22 +171,31 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { ki
   });
 }
 
-/**
- * Returns the session of a stream request; throws SandboxProblem 400 for settings without a user (ASSUMED-79) or with
- * invalid values.
- */
-export function openChatSession(
-  current: CurrentState,
-  caller: ChatCaller,
-  settings: RequestedSession | null,
+/** Builds the session of an external user; `more` has the parts that depend on the credential. */
+function externalSession(
+  requested: RequestedExternalUser,
+  proof: ChatProof,
+  more: Pick<ChatSession, 'userIds' | 'tokenFingerprint' | 'context'> & {
+    isProofValid(current: CurrentState): boolean;
+  },
 ): ChatSession {
-  const { proof } = caller;
-  if (proof.kind === 'token') return tokenSession(caller, proof);
-  if (!settings) throw new SandboxProblem(400, 'sessionSettings is required with an API key');
-  if (settings.internalId !== null) return internalSession(current, settings.internalId, proof.credential);
-  if (settings.externalId === null)
-    throw new SandboxProblem(400, 'sessionSettings needs an externalId or an internalId');
-  return keySession(current, settings, settings.externalId, proof);
+  return {
+    ...more,
+    owner: ownerOfExternal(requested.externalId),
+    keyName: proof.kind === 'apiKey' ? proof.credential.name : null,
+    admit: (current) => void provision(current, requested),
+    hasAccess: (current) => {
+      const user = externalUserOf(current.state, requested.externalId);
+      if (!user || (user.expiresAtMs !== null && user.expiresAtMs <= current.nowMs)) return false;
+      return more.isProofValid(current);
+    },
+  };
+}
+
+function isKeyValid({ state, nowMs }: CurrentState, { secret }: Credential): boolean {
+  const credential = state.credentials.get(secret);
+  if (!credential || (credential.expiresAtMs !== null && credential.expiresAtMs <= nowMs)) return false;
+  return state.users.get(credential.ownerId)?.isDeactivated === false;
 }
 
 /** Caller of an abort: the owner name, or the API key alone when the request names no user. */

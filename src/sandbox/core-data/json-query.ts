@@ -54,8 +54,42 @@ interface QueryBounds {
   readonly maxLimit: number;
 }
 
-/** The part of a query that names members. */
-type NamedMembers = Pick<Query, 'measures' | 'dimensions' | 'timeDimensions' | 'segments' | 'filters'>;
+/** Resolves a query of a context; throws SandboxProblem 400 when it cannot run. */
+export function resolveQuery(
+  form: QueryForm,
+  model: Model,
+  context: CoreDataSecurityContext,
+  bounds: QueryBounds,
+): Query {
+  const { measures = [], segments = [], limit = bounds.defaultLimit } = form;
+  const timezone = zoneNamed(form.timezone ?? '') ?? 'UTC';
+  // Refused instead of lowered: the client must not take an incomplete result for the whole. Cube answers 500.
+  if (limit > bounds.maxLimit) throw userError('Error: The query limit has been exceeded.');
+  const { plain, times } = splitDimensions(form);
+  const setting = { model, nowMs: bounds.nowMs, timezone };
+  const query = {
+    measures: [...new Set(measures)].map((name) => requireMember(model, 'measures', name)),
+    dimensions: plain.map((name) => requireMember(model, 'dimensions', name)),
+    timeDimensions: times.map((entry) => resolveTime(entry, model, bounds.nowMs, timezone)),
+    segments: [...new Set(segments)].map((name) => requireMember(model, 'segments', name)),
+    filters: parseFilters(form.filters ?? [], setting),
+    order: toOrder(form.order),
+    limit,
+    offset: form.offset ?? null,
+    // A text is not converted, so the text `false` counts as true.
+    wantsTotal: Boolean(form.total),
+    timezone,
+    isUngrouped: Boolean(form.ungrouped),
+    format: form.responseFormat ?? ('default' as const),
+    form,
+  };
+  const members = membersOfQuery(query);
+  const cubes = joinedCubes(members);
+  // An error names a filter of a policy as if it followed the filters of the query: `filters[<filterCount + index>]`.
+  const filterCount = query.filters.length;
+  const access = rowAccessOf(evaluatedNames(members), { context, setting, filterCount });
+  return { ...query, cubes, access };
+}
 
 /** Moves dimensions such as `orders.created_at.year` to the time dimensions. */
 function splitDimensions({ dimensions = [], timeDimensions = [] }: QueryForm) {
@@ -93,11 +127,25 @@ function toOrder(order: QueryForm['order']): OrderStep[] | null {
   return steps.map(([id, direction]) => ({ id, isDescending: direction === 'desc' }));
 }
 
-/** Returns the path to the cube that a member comes from, as Cube's error message shows it; in a view, from its base cube on. */
-function joinHintOf({ cube, member }: FoundMember<{ readonly from?: string }>): string {
-  const { base } = cube;
-  if (cube.kind === 'cube' || base === undefined) return cube.name;
-  return member.from === undefined || member.from === base ? base : `${base},${member.from}`;
+/** The part of a query that names members. */
+type NamedMembers = Pick<Query, 'measures' | 'dimensions' | 'timeDimensions' | 'segments' | 'filters'>;
+
+/** The part that measures, dimensions and segments have in common. */
+interface QueryMember {
+  readonly name: string;
+  readonly isPrivate?: boolean;
+  readonly uses?: readonly string[];
+  readonly from?: string;
+}
+
+/** Returns the members that a query names: first the selected ones, then those of its filters. */
+function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
+  const filtered = query.filters.flatMap(membersOfFilter);
+  return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];
+}
+
+function membersOfFilter(filter: CoreDataFilter): FoundMember<QueryMember>[] {
+  return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(membersOfFilter);
 }
 
 /** Returns the cubes of these members, first the cube that reaches all others. @throws 400 if no cube does */
@@ -111,57 +159,9 @@ function joinedCubes(named: readonly FoundMember<{ readonly from?: string }>[]):
   throw compilerError(`Can't find join path to join ${[...hints].map((hint) => `'${hint}'`).join(', ')}`);
 }
 
-/** The part that measures, dimensions and segments have in common. */
-interface QueryMember {
-  readonly name: string;
-  readonly isPrivate?: boolean;
-  readonly uses?: readonly string[];
-  readonly from?: string;
-}
-
-function membersOfFilter(filter: CoreDataFilter): FoundMember<QueryMember>[] {
-  return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(membersOfFilter);
-}
-
-/** Returns the members that a query names: first the selected ones, then those of its filters. */
-function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
-  const filtered = query.filters.flatMap(membersOfFilter);
-  return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];
-}
-
-/** Resolves a query of a context; throws SandboxProblem 400 when it cannot run. */
-export function resolveQuery(
-  form: QueryForm,
-  model: Model,
-  context: CoreDataSecurityContext,
-  bounds: QueryBounds,
-): Query {
-  const { measures = [], segments = [], limit = bounds.defaultLimit } = form;
-  const timezone = zoneNamed(form.timezone ?? '') ?? 'UTC';
-  // Refused instead of lowered: the client must not take an incomplete result for the whole. Cube answers 500.
-  if (limit > bounds.maxLimit) throw userError('Error: The query limit has been exceeded.');
-  const { plain, times } = splitDimensions(form);
-  const setting = { model, nowMs: bounds.nowMs, timezone };
-  const query = {
-    measures: [...new Set(measures)].map((name) => requireMember(model, 'measures', name)),
-    dimensions: plain.map((name) => requireMember(model, 'dimensions', name)),
-    timeDimensions: times.map((entry) => resolveTime(entry, model, bounds.nowMs, timezone)),
-    segments: [...new Set(segments)].map((name) => requireMember(model, 'segments', name)),
-    filters: parseFilters(form.filters ?? [], setting),
-    order: toOrder(form.order),
-    limit,
-    offset: form.offset ?? null,
-    // A text is not converted, so the text `false` counts as true.
-    wantsTotal: Boolean(form.total),
-    timezone,
-    isUngrouped: Boolean(form.ungrouped),
-    format: form.responseFormat ?? ('default' as const),
-    form,
-  };
-  const members = membersOfQuery(query);
-  const cubes = joinedCubes(members);
-  // An error names a filter of a policy as if it followed the filters of the query: `filters[<filterCount + index>]`.
-  const filterCount = query.filters.length;
-  const access = rowAccessOf(evaluatedNames(members), { context, setting, filterCount });
-  return { ...query, cubes, access };
+/** Returns the path to the cube that a member comes from, as Cube's error message shows it; in a view, from its base cube on. */
+function joinHintOf({ cube, member }: FoundMember<{ readonly from?: string }>): string {
+  const { base } = cube;
+  if (cube.kind === 'cube' || base === undefined) return cube.name;
+  return member.from === undefined || member.from === base ? base : `${base},${member.from}`;
 }

@@ -27,6 +27,94 @@ const ROLES: Readonly<Record<QueryType, ResultRole>> = {
   compareDateRangeQuery: 'compareDateRange',
 };
 
+/** Returns the answer of `/v1/load`; throws SandboxProblem 400. */
+export async function load(source: SandboxJsonObject, access: QueryAccess): Promise<LoadResult> {
+  const request = parseRequest(source, access);
+  const { queryType, queries, isMulti } = request;
+  if (queryType !== 'regularQuery' && !isMulti) throw notSupported(queryType);
+  if (queryType === 'blendingQuery') requireTimes(queries);
+  const results: LoadResult[] = [];
+  for (const query of queries) results.push(await access.run(query, ROLES[queryType]));
+  const [first] = results;
+  if (!isMulti && first) return first;
+  return { queryType, results, pivotQuery: pivotOf(request, true), slowQuery: false };
+}
+
+/** Returns the answer of `/v1/sql`: statements and their parameters; nothing runs. */
+export async function showSql(source: SandboxJsonObject, access: QueryAccess): Promise<unknown> {
+  const { queries, queryType } = parseRequest(source, access);
+  const answers: unknown[] = [];
+  for (const query of queries) {
+    const { sql, values } = await access.statementOf(query);
+    // The schema of the branch is an internal name, which clients do not see.
+    const text = sql.replace(/\bmemory\.store_\d+\./g, '');
+    const names = columnsOf(query).map(({ name }) => name);
+    // The alias of `orders.created_at.month` is `orders__created_at_month`.
+    const aliasNameToMember = Object.fromEntries(
+      names.map((name) => [name.replace('.', '__').replace('.', '_'), name]),
+    );
+    const order = showOrder(query);
+    const detail = { sql: [text, values], order, external: false, dataSource: 'default', aliasNameToMember };
+    answers.push({ sql: detail, dataSource: 'default' });
+  }
+  return queryType === 'regularQuery' ? answers[0] : answers;
+}
+
+/** Returns the answer of `/v1/dry-run`: the normalized queries; nothing runs. */
+export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResult {
+  const request = parseRequest(source, access);
+  const { queryType, queries } = request;
+  const pivotQuery = pivotOf(request, false);
+  const normalizedQueries = queries.map((query, index) => ({
+    ...showQuery(query),
+    // Cube makes one query of each compared date range, and lists `compareDateRange` in the dimensions of the first one only.
+    ...(index === 0 && queryType === 'compareDateRangeQuery'
+      ? { dimensions: own(pivotQuery, 'dimensions') }
+      : {}),
+    cacheMode: 'stale-if-slow',
+    queryType,
+  }));
+  return {
+    queryType,
+    normalizedQueries,
+    queryOrder: queries.map(showOrder),
+    transformedQueries: queries.map((query) => ({
+      sortedDimensions: query.dimensions.map(({ name }) => name).sort(),
+      sortedTimeDimensions: query.timeDimensions.map(({ name, granularity }) => [name, granularity ?? 'day']),
+      measures: query.measures.map(({ name }) => name),
+    })),
+    pivotQuery,
+  };
+}
+
+/** Returns the JSON body of a POST, or the parsed query string of a GET. */
+export const sourceOf = (method: string, body: unknown, queryString: unknown): SandboxJsonObject => {
+  const source = method === 'GET' ? queryString : body;
+  return isJsonObject(source) ? source : {};
+};
+
+/** Returns the checked queries of a request and their kind. @throws 400 */
+function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequest {
+  const value = queryIn(source);
+  const cache = own(source, 'cache');
+  if (cache !== undefined && cache !== null) checkCache(cache);
+  let queryType: QueryType = 'regularQuery';
+  let sent: readonly unknown[] = [value];
+  const comparisons = comparedQueries(value);
+  if (Array.isArray(value)) {
+    queryType = 'blendingQuery';
+    sent = value;
+  } else if (comparisons) {
+    queryType = 'compareDateRangeQuery';
+    sent = comparisons;
+  }
+  if (sent.length > MAX_QUERIES)
+    throw userError(`Invalid query format: "query" must contain less than or equal to ${MAX_QUERIES} items`);
+  const queries = sent.map((form) => access.resolve(checkForm(form)));
+  if (queryType === 'blendingQuery') requireBlendable(queries);
+  return { queryType, queries, isMulti: own(source, 'queryType') === 'multi' };
+}
+
 /** Returns the `query` of a body or of a query string, which may be JSON text. Throws 400 when it is missing. */
 function queryIn(source: SandboxJsonObject): unknown {
   const sent = decoded(own(source, 'query'));
@@ -88,27 +176,8 @@ function requireTimes(queries: readonly Query[]): void {
     );
 }
 
-/** Returns the checked queries of a request and their kind. @throws 400 */
-function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequest {
-  const value = queryIn(source);
-  const cache = own(source, 'cache');
-  if (cache !== undefined && cache !== null) checkCache(cache);
-  let queryType: QueryType = 'regularQuery';
-  let sent: readonly unknown[] = [value];
-  const comparisons = comparedQueries(value);
-  if (Array.isArray(value)) {
-    queryType = 'blendingQuery';
-    sent = value;
-  } else if (comparisons) {
-    queryType = 'compareDateRangeQuery';
-    sent = comparisons;
-  }
-  if (sent.length > MAX_QUERIES)
-    throw userError(`Invalid query format: "query" must contain less than or equal to ${MAX_QUERIES} items`);
-  const queries = sent.map((form) => access.resolve(checkForm(form)));
-  if (queryType === 'blendingQuery') requireBlendable(queries);
-  return { queryType, queries, isMulti: own(source, 'queryType') === 'multi' };
-}
+const notSupported = (queryType: QueryType): SandboxProblem =>
+  userError(`'${queryType}' query type is not supported by the client.Please update the client.`);
 
 /**
  * Returns `pivotQuery` of the answer: one query that names the columns of all results, so that a client can pivot them.
@@ -134,22 +203,6 @@ function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): Sand
   return { ...first, dimensions, queryType };
 }
 
-const notSupported = (queryType: QueryType): SandboxProblem =>
-  userError(`'${queryType}' query type is not supported by the client.Please update the client.`);
-
-/** Returns the answer of `/v1/load`; throws SandboxProblem 400. */
-export async function load(source: SandboxJsonObject, access: QueryAccess): Promise<LoadResult> {
-  const request = parseRequest(source, access);
-  const { queryType, queries, isMulti } = request;
-  if (queryType !== 'regularQuery' && !isMulti) throw notSupported(queryType);
-  if (queryType === 'blendingQuery') requireTimes(queries);
-  const results: LoadResult[] = [];
-  for (const query of queries) results.push(await access.run(query, ROLES[queryType]));
-  const [first] = results;
-  if (!isMulti && first) return first;
-  return { queryType, results, pivotQuery: pivotOf(request, true), slowQuery: false };
-}
-
 /** Returns the order of the query, or the default order, as direction by member name without granularity. */
 function showOrder(query: Query): SandboxJsonObject {
   const steps = query.order ?? sortStepsOf(query).map((step) => ({ ...step, id: memberOf(step.id) }));
@@ -158,56 +211,3 @@ function showOrder(query: Query): SandboxJsonObject {
 
 /** Returns `orders.created_at` for the column `orders.created_at.month`. */
 const memberOf = (column: string): string => column.split('.', 2).join('.');
-
-/** Returns the answer of `/v1/sql`: statements and their parameters; nothing runs. */
-export async function showSql(source: SandboxJsonObject, access: QueryAccess): Promise<unknown> {
-  const { queries, queryType } = parseRequest(source, access);
-  const answers: unknown[] = [];
-  for (const query of queries) {
-    const { sql, values } = await access.statementOf(query);
-    // The schema of the branch is an internal name, which clients do not see.
-    const text = sql.replace(/\bmemory\.store_\d+\./g, '');
-    const names = columnsOf(query).map(({ name }) => name);
-    // The alias of `orders.created_at.month` is `orders__created_at_month`.
-    const aliasNameToMember = Object.fromEntries(
-      names.map((name) => [name.replace('.', '__').replace('.', '_'), name]),
-    );
-    const order = showOrder(query);
-    const detail = { sql: [text, values], order, external: false, dataSource: 'default', aliasNameToMember };
-    answers.push({ sql: detail, dataSource: 'default' });
-  }
-  return queryType === 'regularQuery' ? answers[0] : answers;
-}
-
-/** Returns the answer of `/v1/dry-run`: the normalized queries; nothing runs. */
-export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResult {
-  const request = parseRequest(source, access);
-  const { queryType, queries } = request;
-  const pivotQuery = pivotOf(request, false);
-  const normalizedQueries = queries.map((query, index) => ({
-    ...showQuery(query),
-    // Cube makes one query of each compared date range, and lists `compareDateRange` in the dimensions of the first one only.
-    ...(index === 0 && queryType === 'compareDateRangeQuery'
-      ? { dimensions: own(pivotQuery, 'dimensions') }
-      : {}),
-    cacheMode: 'stale-if-slow',
-    queryType,
-  }));
-  return {
-    queryType,
-    normalizedQueries,
-    queryOrder: queries.map(showOrder),
-    transformedQueries: queries.map((query) => ({
-      sortedDimensions: query.dimensions.map(({ name }) => name).sort(),
-      sortedTimeDimensions: query.timeDimensions.map(({ name, granularity }) => [name, granularity ?? 'day']),
-      measures: query.measures.map(({ name }) => name),
-    })),
-    pivotQuery,
-  };
-}
-
-/** Returns the JSON body of a POST, or the parsed query string of a GET. */
-export const sourceOf = (method: string, body: unknown, queryString: unknown): SandboxJsonObject => {
-  const source = method === 'GET' ? queryString : body;
-  return isJsonObject(source) ? source : {};
-};

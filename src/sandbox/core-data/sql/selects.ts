@@ -1,5 +1,6 @@
-// Writes SELECT and its combinations from DuckDB's syntax tree (syntax.ts): UNION and similar, common table expressions, ORDER BY,
-// LIMIT.
+// Writes SELECT and its combinations from DuckDB's syntax tree (syntax.ts) as SQL. `writeSelect` writes WITH, then a plain SELECT
+// (`writePlain`) or a combination of two queries, such as UNION (`writeSetOperation`). Anything that is not written here is
+// refused.
 import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
 import { constantCount } from './constants.ts';
@@ -20,100 +21,21 @@ import type { WritingScope, Writing } from './writing.ts';
 /** PostgreSQL's name for a column without one. */
 const NAMELESS = '?column?';
 
-/** Returns the name of the first column of a query. */
-function firstName(query: Node): string {
-  if (textAt(query, 'type') === 'SET_OPERATION_NODE') return firstName(nodeAt(query, 'left'));
-  const [first] = nodesAt(query, 'select_list');
-  return first ? textAt(first, 'alias') || impliedName(first) : NAMELESS;
-}
-
-/**
- * Returns the name of a column without an alias, as PostgreSQL gives it. With an empty name the engine takes the text of the
- * expression as the name. This is allowed for constants only: another text would reveal internal tables and policies.
- */
-function impliedName(node: Node): string {
-  switch (textAt(node, 'class')) {
-    case 'CONSTANT':
-      return '';
-    case 'FUNCTION':
-    case 'WINDOW': {
-      const name = textAt(node, 'function_name').toLowerCase();
-      if (name === 'count_star') return 'count';
-      if (name !== 'measure') return /^[a-z]/.test(name) ? name : NAMELESS;
-      const [argument] = nodesAt(node, 'children');
-      return argument ? `measure(${textsAt(argument, 'column_names').join('.')})` : NAMELESS;
-    }
-    case 'CAST':
-      return impliedName(nodeAt(node, 'child'));
-    case 'COLUMN_REF':
-      return textsAt(node, 'column_names').at(-1) ?? NAMELESS;
-    case 'CASE':
-      return 'case';
-    case 'SUBQUERY': {
-      const kind = textAt(node, 'subquery_type');
-      if (kind === 'SCALAR') return firstName(nodeAt(nodeAt(node, 'subquery'), 'node'));
-      return kind === 'EXISTS' ? 'exists' : NAMELESS;
-    }
-    default:
-      return textAt(node, 'type') === 'OPERATOR_COALESCE' ? 'coalesce' : NAMELESS;
-  }
-}
-
-function writeItem(node: Node, scope: WritingScope, writing: Writing): string {
-  const kind = textAt(node, 'class');
-  const sql = writing.expression(node, scope);
-  const isPlain = kind === 'STAR' || kind === 'COLUMN_REF';
-  const alias = textAt(node, 'alias') || (isPlain ? '' : impliedName(node));
-  return alias === '' ? sql : `${sql} AS ${quoteName(alias)}`;
-}
-
-/** Rewrites GROUP BY with one set of expressions, or ALL. */
-function writeGroups(node: Node, scope: WritingScope, writing: Writing): string {
-  const groups = nodesAt(node, 'group_expressions').map((group) => writing.expression(group, scope));
-  const sets = own(node, 'group_sets');
-  const isOneSet = Array.isArray(sets) && (sets.length === 0 || (sets.length === 1 && groups.length > 0));
-  if (!isOneSet) throw notSupported('GROUPING SETS');
-  const handling = textAt(node, 'aggregate_handling');
-  if (handling === 'FORCE_AGGREGATES') return 'GROUP BY ALL';
-  if (handling !== 'STANDARD_HANDLING') throw notSupported('this GROUP BY');
-  return groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`;
-}
-
-/** Returns `LIMIT 10` for the property `limit`, `OFFSET 10` for `offset`; '' without the property. */
-function countAt(node: Node, name: string): string {
-  const value = maybeAt(node, name);
-  const count = value && constantCount(value);
-  if (value && count === undefined) throw notSupported(`${name.toUpperCase()} that is not a whole number`);
-  return value ? `${name.toUpperCase()} ${count}` : '';
-}
-
-interface Modifiers {
-  /** DISTINCT or ''. */
-  readonly distinct: string;
-  /** ORDER BY, LIMIT and OFFSET; '' without them. */
-  readonly tail: string;
-}
-
-function writeModifiers(node: Node, scope: WritingScope, writing: Writing): Modifiers {
-  let distinct = '';
-  const tail: string[] = [];
-  for (const modifier of nodesAt(node, 'modifiers')) {
-    switch (textAt(modifier, 'type')) {
-      case 'DISTINCT_MODIFIER':
-        requireUnused(modifier, { distinct_on_targets: 'DISTINCT ON' });
-        distinct = 'DISTINCT';
-        break;
-      case 'ORDER_MODIFIER':
-        tail.push(`ORDER BY ${writeOrders(modifier, scope, writing)}`);
-        break;
-      case 'LIMIT_MODIFIER':
-        tail.push(countAt(modifier, 'limit'), countAt(modifier, 'offset'));
-        break;
+/** Returns the rewritten query; throws SandboxProblem 400 for SQL that is not allowed. */
+export function writeSelect(node: Node, outer: WritingScope | null, writing: Writing): string {
+  return writing.budget.deeper(() => {
+    // The common table expressions have a scope of their own, because they cannot name the tables of this query.
+    const { sql, inner } = writeCtes(node, outer, writing);
+    const scope: WritingScope = { ctes: new Map(), cubes: new Map(), outer: inner };
+    switch (textAt(node, 'type')) {
+      case 'SELECT_NODE':
+        return `${sql}${writePlain(node, scope, writing)}`;
+      case 'SET_OPERATION_NODE':
+        return `${sql}${writeSetOperation(node, scope, writing)}`;
       default:
-        throw notSupported('this end of a query');
+        throw notSupported('a recursive query or one of this kind');
     }
-  }
-  return { distinct, tail: tail.filter((part) => part !== '').join(' ') };
+  });
 }
 
 /**
@@ -165,6 +87,102 @@ function writePlain(node: Node, scope: WritingScope, writing: Writing): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
+function writeItem(node: Node, scope: WritingScope, writing: Writing): string {
+  const kind = textAt(node, 'class');
+  const sql = writing.expression(node, scope);
+  const isPlain = kind === 'STAR' || kind === 'COLUMN_REF';
+  const alias = textAt(node, 'alias') || (isPlain ? '' : impliedName(node));
+  return alias === '' ? sql : `${sql} AS ${quoteName(alias)}`;
+}
+
+/**
+ * Returns the name of a column without an alias, as PostgreSQL gives it. With an empty name the engine takes the text of the
+ * expression as the name. This is allowed for constants only: another text would reveal internal tables and policies.
+ */
+function impliedName(node: Node): string {
+  switch (textAt(node, 'class')) {
+    case 'CONSTANT':
+      return '';
+    case 'FUNCTION':
+    case 'WINDOW': {
+      const name = textAt(node, 'function_name').toLowerCase();
+      if (name === 'count_star') return 'count';
+      if (name !== 'measure') return /^[a-z]/.test(name) ? name : NAMELESS;
+      const [argument] = nodesAt(node, 'children');
+      return argument ? `measure(${textsAt(argument, 'column_names').join('.')})` : NAMELESS;
+    }
+    case 'CAST':
+      return impliedName(nodeAt(node, 'child'));
+    case 'COLUMN_REF':
+      return textsAt(node, 'column_names').at(-1) ?? NAMELESS;
+    case 'CASE':
+      return 'case';
+    case 'SUBQUERY': {
+      const kind = textAt(node, 'subquery_type');
+      if (kind === 'SCALAR') return firstName(nodeAt(nodeAt(node, 'subquery'), 'node'));
+      return kind === 'EXISTS' ? 'exists' : NAMELESS;
+    }
+    default:
+      return textAt(node, 'type') === 'OPERATOR_COALESCE' ? 'coalesce' : NAMELESS;
+  }
+}
+
+/** Returns the name of the first column of a query. */
+function firstName(query: Node): string {
+  if (textAt(query, 'type') === 'SET_OPERATION_NODE') return firstName(nodeAt(query, 'left'));
+  const [first] = nodesAt(query, 'select_list');
+  return first ? textAt(first, 'alias') || impliedName(first) : NAMELESS;
+}
+
+/** Rewrites GROUP BY with one set of expressions, or ALL. */
+function writeGroups(node: Node, scope: WritingScope, writing: Writing): string {
+  const groups = nodesAt(node, 'group_expressions').map((group) => writing.expression(group, scope));
+  const sets = own(node, 'group_sets');
+  const isOneSet = Array.isArray(sets) && (sets.length === 0 || (sets.length === 1 && groups.length > 0));
+  if (!isOneSet) throw notSupported('GROUPING SETS');
+  const handling = textAt(node, 'aggregate_handling');
+  if (handling === 'FORCE_AGGREGATES') return 'GROUP BY ALL';
+  if (handling !== 'STANDARD_HANDLING') throw notSupported('this GROUP BY');
+  return groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`;
+}
+
+interface Modifiers {
+  /** DISTINCT or ''. */
+  readonly distinct: string;
+  /** ORDER BY, LIMIT and OFFSET; '' without them. */
+  readonly tail: string;
+}
+
+function writeModifiers(node: Node, scope: WritingScope, writing: Writing): Modifiers {
+  let distinct = '';
+  const tail: string[] = [];
+  for (const modifier of nodesAt(node, 'modifiers')) {
+    switch (textAt(modifier, 'type')) {
+      case 'DISTINCT_MODIFIER':
+        requireUnused(modifier, { distinct_on_targets: 'DISTINCT ON' });
+        distinct = 'DISTINCT';
+        break;
+      case 'ORDER_MODIFIER':
+        tail.push(`ORDER BY ${writeOrders(modifier, scope, writing)}`);
+        break;
+      case 'LIMIT_MODIFIER':
+        tail.push(countAt(modifier, 'limit'), countAt(modifier, 'offset'));
+        break;
+      default:
+        throw notSupported('this end of a query');
+    }
+  }
+  return { distinct, tail: tail.filter((part) => part !== '').join(' ') };
+}
+
+/** Returns `LIMIT 10` for the property `limit`, `OFFSET 10` for `offset`; '' without the property. */
+function countAt(node: Node, name: string): string {
+  const value = maybeAt(node, name);
+  const count = value && constantCount(value);
+  if (value && count === undefined) throw notSupported(`${name.toUpperCase()} that is not a whole number`);
+  return value ? `${name.toUpperCase()} ${count}` : '';
+}
+
 function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): string {
   const word = ['UNION', 'EXCEPT', 'INTERSECT'].find((keyword) => keyword === textAt(node, 'setop_type'));
   if (word === undefined) throw notSupported('this combination of queries');
@@ -173,21 +191,4 @@ function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): s
   const { distinct, tail } = writeModifiers(node, scope, writing);
   if (distinct !== '') throw notSupported('DISTINCT over a combination of queries');
   return `${sides.join(` ${word}${all} `)}${tail === '' ? '' : ` ${tail}`}`;
-}
-
-/** Returns the rewritten query; throws SandboxProblem 400 for SQL that is not allowed. */
-export function writeSelect(node: Node, outer: WritingScope | null, writing: Writing): string {
-  return writing.budget.deeper(() => {
-    // The common table expressions have a scope of their own, because they cannot name the tables of this query.
-    const { sql, inner } = writeCtes(node, outer, writing);
-    const scope: WritingScope = { ctes: new Map(), cubes: new Map(), outer: inner };
-    switch (textAt(node, 'type')) {
-      case 'SELECT_NODE':
-        return `${sql}${writePlain(node, scope, writing)}`;
-      case 'SET_OPERATION_NODE':
-        return `${sql}${writeSetOperation(node, scope, writing)}`;
-      default:
-        throw notSupported('a recursive query or one of this kind');
-    }
-  });
 }

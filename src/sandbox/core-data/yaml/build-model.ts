@@ -1,4 +1,6 @@
-// Builds a data model from the YAML of a folder: cubes, views with their joins, policies, tables.
+// Builds a data model from the YAML of a folder. `readModel` reads the sources of cubes and views, and builds the cubes
+// (`buildCube`), the views over them (`buildView`), and the tables with sample rows. Faults of the files are collected, and
+// thrown together.
 import type { Cube, Dimension, Model, ModelTable, Segment } from '../model.ts';
 import { createDice } from '../sampling.ts';
 import { buildMeasure } from './build-measures.ts';
@@ -20,91 +22,33 @@ interface Joined {
 }
 
 type Cubes = ReadonlyMap<string, CubeSource>;
+
 /** A member of a cube that a view shows. */
 type Picked = ShownMember & { readonly cube: CubeSource };
 
-const textsOf = ({
-  name,
-  title,
-  description,
-}: {
-  name: string;
-  title: string;
-  description?: string | undefined;
-}) => ({
-  name,
-  title,
-  ...(description === undefined ? {} : { description }),
-});
-
-/**
- * Returns the SQL of the primary key, `1` for a cube without one.
- * @param isNeeded whether a missing key is reported: the cube is joined
- */
-function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
-  const keys = cube.dimensions.filter(({ isKey }) => isKey).map((dimension) => sqlOf(dimension, cube, cubes));
-  if (keys.length === 0 && isNeeded)
-    cube.node.fail(`${cube.name} is joined and needs a dimension with "primary_key: true"`, 'name');
-  return keys.length > 1 ? `row(${keys.join(', ')})` : (keys[0] ?? '1');
-}
-
-const sourceOf =
-  (root: CubeSource, joined: readonly Joined[]): Cube['source'] =>
-  (tableName) =>
-    [
-      fromOf(root, tableName),
-      ...joined.map(({ cube, on }) => `LEFT JOIN ${fromOf(cube, tableName)} ON ${on}`),
-    ].join(' ');
-
-/** Returns the join to a cube; undefined for an unknown cube, which is reported. */
-function joinTo(join: JoinSource, from: CubeSource, cubes: Cubes): Joined | undefined {
-  const cube = cubes.get(join.to);
-  if (cube) return { cube, on: sqlOf(join, from, cubes), multiplies: join.multiplies };
-  join.node.fail(`there is no cube "${join.to}"`, 'name');
-  return undefined;
-}
-
-/** Returns the joined cubes that a cube reaches by joins that repeat no rows, each once, nearest first. */
-function reachable(root: CubeSource, cubes: Cubes): Joined[] {
-  const found: Joined[] = [];
-  const seen = new Set([root.name]);
-  const queue = [root];
-  for (let next = queue.shift(); next; next = queue.shift()) {
-    for (const join of next.joins) {
-      const joined = seen.has(join.to) || join.multiplies ? undefined : joinTo(join, next, cubes);
-      if (!joined) continue;
-      seen.add(join.to);
-      found.push(joined);
-      queue.push(joined.cube);
-    }
+/** Returns the model of a folder. @throws ModelFaults with all faults */
+export function readModel(folder: string): Model {
+  const faults: string[] = [];
+  const files = readModelFiles(folder);
+  const roots = files.models.flatMap((file) => parseModelFile(file, faults) ?? []);
+  for (const root of roots) requireKeys(root, 'file');
+  const nodes = extendedNodes(roots.flatMap((root) => root.nodes('cubes')));
+  const views = extendedNodes(roots.flatMap((root) => root.nodes('views'))).map(readView);
+  const sources = nodes.map(readCube);
+  const cubes = new Map<string, CubeSource>();
+  for (const source of [...sources, ...views]) {
+    if (cubes.has(source.name)) source.node.fail(`the name "${source.name}" is used twice`, 'name');
+    if ('joins' in source) cubes.set(source.name, source);
   }
-  return found;
-}
-
-function buildDimension(source: DimensionSource, cube: CubeSource, cubes: Cubes): Dimension {
-  const { type, isKey, granularities } = source;
-  return {
-    ...textsOf(source),
-    type,
-    ...(isKey ? { isKey } : {}),
-    ...(granularities.length > 0 ? { granularities } : {}),
-    sql: sqlOf(source, cube, cubes),
-  };
-}
-
-const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, cubes: Cubes): Segment => ({
-  ...textsOf(source),
-  sql: sqlOf({ node: source.node, template: source.sql }, cube, cubes),
-});
-
-const descriptionOf = ({ values }: SourceNode): { description?: string } =>
-  typeof values['description'] === 'string' ? { description: values['description'] } : {};
-
-function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
-  const dimensions = new Set(cube.dimensions.map(({ name }) => name));
-  const others = [...cube.measures, ...cube.segments].map(({ name }) => name);
-  const members = new Set([...others, ...dimensions]);
-  return { ...cube, policies: readPolicies(node, members, dimensions) };
+  if (faults.length > 0) throw new ModelFaults(faults);
+  const built = sources.map((source) => buildCube(source, cubes));
+  const all = [...built, ...views.flatMap((view) => buildView(view, cubes) ?? [])];
+  const needed = neededTables(cubes);
+  const sample = createSampler(needed, files.tables, faults);
+  if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);
+  // Only the types of the columns are read, so the rows may be any.
+  const tables = sample({ roll: createDice('types'), untilMs: 0, isProduction: false });
+  return { name: 'model', cubes: withReach(all).map((cube) => withWholeNumbers(cube, tables)), sample };
 }
 
 function buildCube(cube: CubeSource, cubes: Cubes): Cube {
@@ -139,6 +83,59 @@ function buildCube(cube: CubeSource, cubes: Cubes): Cube {
       ...buildSegment(segment, cube, cubes),
       ...visibilityAndUses(segment),
     })),
+  });
+}
+
+/** Returns the joined cubes that a cube reaches by joins that repeat no rows, each once, nearest first. */
+function reachable(root: CubeSource, cubes: Cubes): Joined[] {
+  const found: Joined[] = [];
+  const seen = new Set([root.name]);
+  const queue = [root];
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    for (const join of next.joins) {
+      const joined = seen.has(join.to) || join.multiplies ? undefined : joinTo(join, next, cubes);
+      if (!joined) continue;
+      seen.add(join.to);
+      found.push(joined);
+      queue.push(joined.cube);
+    }
+  }
+  return found;
+}
+
+/** Returns the join to a cube; undefined for an unknown cube, which is reported. */
+function joinTo(join: JoinSource, from: CubeSource, cubes: Cubes): Joined | undefined {
+  const cube = cubes.get(join.to);
+  if (cube) return { cube, on: sqlOf(join, from, cubes), multiplies: join.multiplies };
+  join.node.fail(`there is no cube "${join.to}"`, 'name');
+  return undefined;
+}
+
+/** Returns a view; undefined, and a reported fault, if it begins with no known cube. */
+function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
+  const root = cubes.get(view.parts[0]?.path[0] ?? '');
+  if (!root) {
+    view.node.fail('the first "join_path" of the view names no cube', 'cubes');
+    return undefined;
+  }
+  const joined = joinsOf(view, root, cubes);
+  const isMultiplied = joined.some(({ multiplies }) => multiplies);
+  const { measures, dimensions, segments } = membersOf(view, root, isMultiplied, cubes);
+  const used = [root, ...joined.map(({ cube }) => cube)];
+  return withPolicies(view.node, {
+    name: view.name,
+    kind: 'view',
+    title: view.title,
+    ...descriptionOf(view.node),
+    isPublic: view.isPublic,
+    base: root.name,
+    measures,
+    dimensions,
+    segments,
+    tables: [...new Set(used.flatMap(tablesOf))],
+    cubes: used.map(({ name }) => name),
+    key: keyOf(root, cubes, false),
+    source: sourceOf(root, joined),
   });
 }
 
@@ -202,32 +199,63 @@ function membersOf(view: ViewSource, root: CubeSource, isMultiplied: boolean, cu
   return { measures, dimensions, segments };
 }
 
-/** Returns a view; undefined, and a reported fault, if it begins with no known cube. */
-function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
-  const root = cubes.get(view.parts[0]?.path[0] ?? '');
-  if (!root) {
-    view.node.fail('the first "join_path" of the view names no cube', 'cubes');
-    return undefined;
-  }
-  const joined = joinsOf(view, root, cubes);
-  const isMultiplied = joined.some(({ multiplies }) => multiplies);
-  const { measures, dimensions, segments } = membersOf(view, root, isMultiplied, cubes);
-  const used = [root, ...joined.map(({ cube }) => cube)];
-  return withPolicies(view.node, {
-    name: view.name,
-    kind: 'view',
-    title: view.title,
-    ...descriptionOf(view.node),
-    isPublic: view.isPublic,
-    base: root.name,
-    measures,
-    dimensions,
-    segments,
-    tables: [...new Set(used.flatMap(tablesOf))],
-    cubes: used.map(({ name }) => name),
-    key: keyOf(root, cubes, false),
-    source: sourceOf(root, joined),
-  });
+function buildDimension(source: DimensionSource, cube: CubeSource, cubes: Cubes): Dimension {
+  const { type, isKey, granularities } = source;
+  return {
+    ...textsOf(source),
+    type,
+    ...(isKey ? { isKey } : {}),
+    ...(granularities.length > 0 ? { granularities } : {}),
+    sql: sqlOf(source, cube, cubes),
+  };
+}
+
+const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, cubes: Cubes): Segment => ({
+  ...textsOf(source),
+  sql: sqlOf({ node: source.node, template: source.sql }, cube, cubes),
+});
+
+const textsOf = ({
+  name,
+  title,
+  description,
+}: {
+  name: string;
+  title: string;
+  description?: string | undefined;
+}) => ({
+  name,
+  title,
+  ...(description === undefined ? {} : { description }),
+});
+
+const descriptionOf = ({ values }: SourceNode): { description?: string } =>
+  typeof values['description'] === 'string' ? { description: values['description'] } : {};
+
+/**
+ * Returns the SQL of the primary key, `1` for a cube without one.
+ * @param isNeeded whether a missing key is reported: the cube is joined
+ */
+function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
+  const keys = cube.dimensions.filter(({ isKey }) => isKey).map((dimension) => sqlOf(dimension, cube, cubes));
+  if (keys.length === 0 && isNeeded)
+    cube.node.fail(`${cube.name} is joined and needs a dimension with "primary_key: true"`, 'name');
+  return keys.length > 1 ? `row(${keys.join(', ')})` : (keys[0] ?? '1');
+}
+
+const sourceOf =
+  (root: CubeSource, joined: readonly Joined[]): Cube['source'] =>
+  (tableName) =>
+    [
+      fromOf(root, tableName),
+      ...joined.map(({ cube, on }) => `LEFT JOIN ${fromOf(cube, tableName)} ON ${on}`),
+    ].join(' ');
+
+function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
+  const dimensions = new Set(cube.dimensions.map(({ name }) => name));
+  const others = [...cube.measures, ...cube.segments].map(({ name }) => name);
+  const members = new Set([...others, ...dimensions]);
+  return { ...cube, policies: readPolicies(node, members, dimensions) };
 }
 
 /** Returns the names of the cubes whose tables a query on this cube or view can use: the table aliases of its FROM clause. */
@@ -259,29 +287,4 @@ function withWholeNumbers(cube: Cube, tables: readonly ModelTable[]): Cube {
     return isWhole ? { ...one, isWhole: true } : one;
   };
   return { ...cube, dimensions: cube.dimensions.map(withIsWhole), measures: cube.measures.map(withIsWhole) };
-}
-
-/** Returns the model of a folder. @throws ModelFaults with all faults */
-export function readModel(folder: string): Model {
-  const faults: string[] = [];
-  const files = readModelFiles(folder);
-  const roots = files.models.flatMap((file) => parseModelFile(file, faults) ?? []);
-  for (const root of roots) requireKeys(root, 'file');
-  const nodes = extendedNodes(roots.flatMap((root) => root.nodes('cubes')));
-  const views = extendedNodes(roots.flatMap((root) => root.nodes('views'))).map(readView);
-  const sources = nodes.map(readCube);
-  const cubes = new Map<string, CubeSource>();
-  for (const source of [...sources, ...views]) {
-    if (cubes.has(source.name)) source.node.fail(`the name "${source.name}" is used twice`, 'name');
-    if ('joins' in source) cubes.set(source.name, source);
-  }
-  if (faults.length > 0) throw new ModelFaults(faults);
-  const built = sources.map((source) => buildCube(source, cubes));
-  const all = [...built, ...views.flatMap((view) => buildView(view, cubes) ?? [])];
-  const needed = neededTables(cubes);
-  const sample = createSampler(needed, files.tables, faults);
-  if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);
-  // Only the types of the columns are read, so the rows may be any.
-  const tables = sample({ roll: createDice('types'), untilMs: 0, isProduction: false });
-  return { name: 'model', cubes: withReach(all).map((cube) => withWholeNumbers(cube, tables)), sample };
 }
