@@ -1,11 +1,14 @@
 // Moves handed-over items back to their former places: for a person who is active again, or by order of an operator (ADR 0025).
 // "The person's folder" is the folder that the handover made for this person in the folder of the team; the items leave it.
+// `giveBack` moves the items that are still there, reads where all items are now (`confirmReturns`), and deletes the folder if it
+// is empty.
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
-import { platformProblem, readPlaces } from './handover-place.ts';
+import { platformProblem } from './handover-place.ts';
 import { contentOfPersonFolder, handoverEntry, whyStopped, type HandoverOptions } from './handover-steps.ts';
+import { readPlaces } from './owned-items.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** Numbers of handed-over items that were moved back and that were not. */
@@ -111,36 +114,49 @@ async function confirmReturns(
   const entries: LogEntry[] = [];
   const untouched: HandedItem[] = [];
   const count = { returned: 0, left: 0, open: 0 };
-  const close = (item: HandedItem, state: 'returned' | 'left', to: string | null, why?: string): void => {
-    done.push({ ...item, state, ...(why === undefined ? {} : { reason: why }) });
-    const status = state === 'returned' ? ('success' as const) : ('skipped' as const);
+  for (const item of items) {
+    const outcome = outcomeOf(item, places.get(itemKey(item)), { inFolder, destinations });
+    if (outcome.kind === 'untouched') untouched.push({ ...item, state: 'returned' });
+    else count[outcome.kind] += 1;
+    if (outcome.kind !== 'returned' && outcome.kind !== 'left') continue;
+    const { kind, to, why } = outcome;
+    done.push({ ...item, state: kind, ...(why === undefined ? {} : { reason: why }) });
+    const status = kind === 'returned' ? ('success' as const) : ('skipped' as const);
     const move = { action: 'giveBack' as const, status, request, from: head.folder ?? null, to, why };
     entries.push(handoverEntry(scope, ref, head, item, move));
-    count[state] += 1;
-  };
-  for (const item of items) {
-    const key = itemKey(item);
-    const place = places.get(key);
-    const destination = destinations.get(key);
-    if (destination !== undefined && place === destination)
-      close(
-        item,
-        'returned',
-        destination,
-        destination === item.from ? undefined : 'its folder is gone, so it is at the root',
-      );
-    // The platform does not show the move yet, or the moves stopped before this item.
-    else if (destination !== undefined || inFolder?.has(key)) count.open += 1;
-    // An earlier move back ended between the move of the item and this note.
-    else if (place === item.from && item.state === 'moved') close(item, 'returned', item.from);
-    // The handover ended before it moved the item.
-    else if (item.state === 'planned') untouched.push({ ...item, state: 'returned' });
-    else close(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
   }
   await scope.handovers.note(ref, { items: done, entries });
   // Items that never moved get no log entry; a call of `note` takes an entry for each item or for none.
   await scope.handovers.note(ref, { items: untouched });
   return count;
+}
+
+/** The outcome of one item. `to`: id of the folder where it is; null: the root, or not known. */
+type ItemOutcome =
+  | { kind: 'returned' | 'left'; to: string | null; why?: string | undefined }
+  /** `open`: the platform does not show it as back yet. `untouched`: the handover never moved it. */
+  | { kind: 'open' | 'untouched' };
+
+/** Returns what became of an item. @param place id of the present folder; null: the root, undefined: the item was not found */
+function outcomeOf(
+  item: HandedItem,
+  place: string | null | undefined,
+  { inFolder, destinations }: Sent,
+): ItemOutcome {
+  const key = itemKey(item);
+  const destination = destinations.get(key);
+  if (destination !== undefined && place === destination) {
+    const why = destination === item.from ? undefined : 'its folder is gone, so it is at the root';
+    return { kind: 'returned', to: destination, why };
+  }
+  // The platform does not show the move yet, or the moves stopped before this item.
+  if (destination !== undefined || inFolder?.has(key)) return { kind: 'open' };
+  // An earlier move back ended between the move of the item and this note.
+  if (place === item.from && item.state === 'moved') return { kind: 'returned', to: item.from };
+  // The handover ended before it moved the item.
+  if (item.state === 'planned') return { kind: 'untouched' };
+  const why = 'it is no longer in the folder, so it stays where it is';
+  return { kind: 'left', to: null, why };
 }
 
 /** Deletes the person's folder if it is empty. @returns whether the folder no longer exists */

@@ -1,10 +1,13 @@
-// Hands over the items of one closed account: notes each item, moves it, and reads it back. After a crash in between, the handover
-// can be continued or taken back.
+// Hands over the items of one closed account, in these steps: checks again that the account is closed (`beginHandover`), finds or
+// makes the person's folder (`personFolder`), notes each item as planned, moves the items (`moveItems`), and reads the folder to
+// see which arrived (`confirmMoves`). After a crash in between, the handover can be continued or taken back.
+import type { Link } from '../../directory/outbox/link.ts';
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { visible } from '../../support/visible.ts';
-import { MOST_ITEMS, platformProblem, type HandoverPlace, type OwnedItem } from './handover-place.ts';
+import { platformProblem, type HandoverPlace } from './handover-place.ts';
 import { whyStopped, type HandoverOptions, contentOfPersonFolder, handoverEntry } from './handover-steps.ts';
+import { MOST_ITEMS, type OwnedItem } from './owned-items.ts';
 import { type PlannedHandover, DAY_MS, isClosed, numberOf, protectedNames } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { parseRef } from '../../directory/records.ts';
@@ -12,6 +15,9 @@ import type { Resource } from '../../scim/index.ts';
 
 /** Largest number of characters of a folder name that come from the person's name. */
 const MAX_NAME_LENGTH = 200;
+
+/** A link of a closed account. */
+type ClosedLink = Link & { closedAt: number; id: string };
 
 /** How the handover of one person ended. */
 interface Ended {
@@ -74,48 +80,88 @@ export async function handOverPerson(
 }
 
 /**
- * Returns the item before its move. The reason of an earlier refusal is kept until the move is tried again, so that the same
- * refusal is not logged twice.
+ * Checks again that the account is closed and unchanged, and stores the start of the handover.
+ * @returns undefined if nothing may be moved
  */
-const toPlanned = ({ type, id, name, from }: OwnedItem, before: HandedItem | undefined): HandedItem => ({
-  type,
-  id,
-  name,
-  from,
-  state: 'planned',
-  ...(before?.state === 'refused' && before.reason !== undefined ? { reason: before.reason } : {}),
-});
-
-/** Returns whether the platform refuses the move of one item, so that other items can still be moved. */
-const isRefusalOfItem = (error: unknown): boolean =>
-  error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+async function beginHandover(
+  scope: ReconcileScope,
+  place: HandoverPlace,
+  person: PlannedHandover,
+  options: HandoverOptions,
+): Promise<{ head: HandoverHead; items: HandedItem[] } | undefined> {
+  const { handovers, clock } = scope;
+  const { ref } = person;
+  const link = await linkIfClosed(scope, person, options);
+  if (!link) return undefined;
+  const stored = await handovers.read(ref);
+  const isOver = stored?.head.state === 'returned';
+  // The items of this closing were given back already, for example by order of an operator.
+  if (isOver && stored.head.closedAt === link.closedAt) return undefined;
+  const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
+  const isSamePlace = stored?.head.deployment === place.deployment;
+  const head: HandoverHead = {
+    state: 'moving',
+    name: person.name,
+    platformId: link.id,
+    account: person.account,
+    closedAt: link.closedAt,
+    startedAt,
+    deployment: place.deployment,
+    ...(folderName === undefined || !isSamePlace ? {} : { folderName }),
+    ...(folder === undefined || !isSamePlace ? {} : { folder }),
+  };
+  // The items of an earlier closing were given back: they are forgotten.
+  await handovers.note(ref, { head, anew: isOver });
+  return { head, items: isOver ? [] : (stored?.items ?? []) };
+}
 
 /**
- * Moves items to a folder, one after the other.
- * @returns messages of the platform by key of the item that it refused to move; and the reason why the moves stopped before the
- *   last item, undefined if they did not
- * @throws errors that are not of the platform, and the reason of an abort
+ * Returns the link of the person, if the account is still closed, for long enough, and the same as in the plan, and nothing in the
+ * bridge or at the platform says that the person may be active again; else undefined.
  */
-async function moveItems(
+async function linkIfClosed(
   scope: ReconcileScope,
-  items: readonly HandedItem[],
-  { deployment, folder }: { deployment: string; folder: string },
+  person: PlannedHandover,
   options: HandoverOptions,
-): Promise<{ refused: Map<string, string>; problem?: string }> {
-  const refused = new Map<string, string>();
-  for (const item of items) {
-    const { type, id } = item;
-    const stopped = await whyStopped(scope, options.signal);
-    if (stopped !== undefined) return { refused, problem: stopped };
-    try {
-      await scope.target.client.workspace.move(deployment, { type, id, folderId: folder }, options);
-    } catch (error) {
-      // Another failure of the platform would meet the next items too, so the moves stop.
-      if (!isRefusalOfItem(error)) return { refused, problem: platformProblem(error) };
-      refused.set(itemKey(item), platformProblem(error));
-    }
-  }
-  return { refused };
+): Promise<ClosedLink | undefined> {
+  const { links, target, clock } = scope;
+  const { ref } = person;
+  const link = await links.get(target.name, ref);
+  // The plan may be old: the account may have been activated, exchanged or protected since.
+  if (!isClosed(link)) return undefined;
+  // 0 is never used: nothing is handed over without the setting.
+  const { afterDays = 0 } = target.policy.handover ?? {};
+  if (link.closedAt + afterDays * DAY_MS > clock.now()) return undefined;
+  if (protectedNames(target.policy.users.protected)(link) || (await isInDoubt(scope, ref))) return undefined;
+  const account = await target.client.users.get(link.id, options);
+  // The platform's own state decides: an active account, or one of another person, keeps its items.
+  if (account.active !== false || (account.externalId ?? null) !== (link.core?.externalId ?? null))
+    return undefined;
+  // The plan has found the owner of the items by the userName in the link, which somebody may have changed at the platform.
+  const search = (userName: string) => target.client.accounts.search(userName, options);
+  const number = await numberOf(target.client, account, search, options.signal);
+  return number === person.account ? link : undefined;
+}
+
+/**
+ * Returns whether a change of the person is pending, refused, held or rejected, or whether the person is or may be desired active.
+ */
+async function isInDoubt(
+  { directory, outbox, target }: ReconcileScope,
+  ref: PlannedHandover['ref'],
+): Promise<boolean> {
+  const { id } = parseRef(ref);
+  const [status, record] = await Promise.all([outbox.resourceStatus(ref), directory.get('User', id)]);
+  const isUnsynced = status.mark !== null || status.blockedSince !== null;
+  if (isUnsynced) return true;
+  if (status.guard.some(({ state }) => state !== 'approved')) return true;
+  // The source deleted the person.
+  if (!record) return false;
+  // A record that cannot be read does not show that the person is to be inactive.
+  if (record.damaged || !record.text) return true;
+  const [groups = []] = await directory.groupsOf([id]);
+  const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, groups);
+  return desired.inScope && desired.active;
 }
 
 /**
@@ -152,73 +198,49 @@ async function personFolder(
 }
 
 /**
- * Checks again that the account is closed and unchanged, and stores the start of the handover.
- * @returns undefined if nothing may be moved
+ * Returns the item before its move. The reason of an earlier refusal is kept until the move is tried again, so that the same
+ * refusal is not logged twice.
  */
-async function beginHandover(
-  scope: ReconcileScope,
-  place: HandoverPlace,
-  person: PlannedHandover,
-  options: HandoverOptions,
-): Promise<{ head: HandoverHead; items: HandedItem[] } | undefined> {
-  const { handovers, links, target, clock } = scope;
-  const { ref } = person;
-  const link = await links.get(target.name, ref);
-  // The plan may be old: the account may have been activated, exchanged or protected since.
-  if (!isClosed(link)) return undefined;
-  // 0 is never used: nothing is handed over without the setting.
-  const { afterDays = 0 } = target.policy.handover ?? {};
-  if (link.closedAt + afterDays * DAY_MS > clock.now()) return undefined;
-  if (protectedNames(target.policy.users.protected)(link) || (await isInDoubt(scope, ref))) return undefined;
-  const account = await target.client.users.get(link.id, options);
-  // The platform's own state decides: an active account, or one of another person, keeps its items.
-  if (account.active !== false || (account.externalId ?? null) !== (link.core?.externalId ?? null))
-    return undefined;
-  // The plan has found the owner of the items by the userName in the link, which somebody may have changed at the platform.
-  const search = (userName: string) => target.client.accounts.search(userName, options);
-  if ((await numberOf(target.client, account, search, options.signal)) !== person.account) return undefined;
-  const stored = await handovers.read(ref);
-  const isOver = stored?.head.state === 'returned';
-  // The items of this closing were given back already, for example by order of an operator.
-  if (isOver && stored.head.closedAt === link.closedAt) return undefined;
-  const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
-  const isSamePlace = stored?.head.deployment === place.deployment;
-  const head: HandoverHead = {
-    state: 'moving',
-    name: person.name,
-    platformId: link.id,
-    account: person.account,
-    closedAt: link.closedAt,
-    startedAt,
-    deployment: place.deployment,
-    ...(folderName === undefined || !isSamePlace ? {} : { folderName }),
-    ...(folder === undefined || !isSamePlace ? {} : { folder }),
-  };
-  // The items of an earlier closing were given back: they are forgotten.
-  await handovers.note(ref, { head, anew: isOver });
-  return { head, items: isOver ? [] : (stored?.items ?? []) };
-}
+const toPlanned = ({ type, id, name, from }: OwnedItem, before: HandedItem | undefined): HandedItem => ({
+  type,
+  id,
+  name,
+  from,
+  state: 'planned',
+  ...(before?.state === 'refused' && before.reason !== undefined ? { reason: before.reason } : {}),
+});
 
 /**
- * Returns whether a change of the person is pending, refused, held or rejected, or whether the person is or may be desired active.
+ * Moves items to a folder, one after the other.
+ * @returns messages of the platform by key of the item that it refused to move; and the reason why the moves stopped before the
+ *   last item, undefined if they did not
+ * @throws errors that are not of the platform, and the reason of an abort
  */
-async function isInDoubt(
-  { directory, outbox, target }: ReconcileScope,
-  ref: PlannedHandover['ref'],
-): Promise<boolean> {
-  const { id } = parseRef(ref);
-  const [status, record] = await Promise.all([outbox.resourceStatus(ref), directory.get('User', id)]);
-  const isUnsynced = status.mark !== null || status.blockedSince !== null;
-  if (isUnsynced) return true;
-  if (status.guard.some(({ state }) => state !== 'approved')) return true;
-  // The source deleted the person.
-  if (!record) return false;
-  // A record that cannot be read does not show that the person is to be inactive.
-  if (record.damaged || !record.text) return true;
-  const [groups = []] = await directory.groupsOf([id]);
-  const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, groups);
-  return desired.inScope && desired.active;
+async function moveItems(
+  scope: ReconcileScope,
+  items: readonly HandedItem[],
+  { deployment, folder }: { deployment: string; folder: string },
+  options: HandoverOptions,
+): Promise<{ refused: Map<string, string>; problem?: string }> {
+  const refused = new Map<string, string>();
+  for (const item of items) {
+    const { type, id } = item;
+    const stopped = await whyStopped(scope, options.signal);
+    if (stopped !== undefined) return { refused, problem: stopped };
+    try {
+      await scope.target.client.workspace.move(deployment, { type, id, folderId: folder }, options);
+    } catch (error) {
+      // Another failure of the platform would meet the next items too, so the moves stop.
+      if (!isRefusalOfItem(error)) return { refused, problem: platformProblem(error) };
+      refused.set(itemKey(item), platformProblem(error));
+    }
+  }
+  return { refused };
 }
+
+/** Returns whether the platform refuses the move of one item, so that other items can still be moved. */
+const isRefusalOfItem = (error: unknown): boolean =>
+  error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
 
 /**
  * Reads the person's folder, and stores what became of each item: moved; refused; `left`, because it is in neither place any more.

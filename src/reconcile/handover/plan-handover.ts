@@ -1,4 +1,6 @@
-// Plans the handover of closed accounts: the owners, their items, the time and the destination. It writes nothing (ADR 0025).
+// Plans the handover of closed accounts, and writes nothing (ADR 0025): finds the closed accounts that may own items
+// (`leaversOf`) and the people who are active again (`returnersOf`), reads the items at the platform (`readItems`), and says for
+// each person what is moved, when, and to which folder.
 import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
@@ -6,7 +8,13 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import { consoleAccountsOf, type ShownAccount } from '../../sync/user/user-list.ts';
 import type { FindConsoleAccounts } from '../compare/console-list.ts';
 import type { PlanEntry } from '../entry.ts';
-import { findHandoverPlace, platformProblem, readOwnedItems, type OwnedItem } from './handover-place.ts';
+import {
+  findHandoverPlace,
+  platformProblem,
+  type HandoverPlace,
+  type HandoverSetting,
+} from './handover-place.ts';
+import { readOwnedItems, type OwnedItem } from './owned-items.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -67,6 +75,104 @@ interface Leaver {
   head: HandoverHead | undefined;
 }
 
+/** Returns the handover section of a plan; undefined: the setting is off, or no item is to be moved. */
+export async function planHandover(
+  scope: ReconcileScope,
+  { signal, isProven, entries, findConsoleAccounts }: PlanHandoverOptions,
+): Promise<HandoverSection | undefined> {
+  const setting = scope.target.policy.handover;
+  if (!setting) return undefined;
+  const differing = new Set(entries.flatMap(({ ref }) => ref ?? []));
+  const isUnchanged = ({ ref }: { ref: Ref }): boolean => !differing.has(ref);
+  const leavers = (await leaversOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
+  const returning = (await returnersOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
+  if (leavers.length + returning.length === 0) return undefined;
+  const { workspace } = scope.target.client;
+  const section = { deployment: setting.deployment, folder: setting.folder, people: returning };
+  const place = await findHandoverPlace(workspace, setting, { signal });
+  if (place.kind === 'problem') return { ...section, problem: place.problem };
+  let owned: ItemsOfLeavers;
+  try {
+    owned = await readItems(scope, place, leavers, { signal, findConsoleAccounts });
+  } catch (error) {
+    return { ...section, problem: `the workspace was not read whole: ${platformProblem(error)}` };
+  }
+  const now = scope.clock.now();
+  const people = leavers.flatMap((leaver) => toHandover(leaver, owned, { place, setting, now }));
+  const problem = isProven ? null : 'the lists of the platform were not read whole, so nothing is moved';
+  if (people.length + returning.length === 0) return undefined;
+  return { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
+}
+
+/** Numbers of the accounts of leavers by ref, and the items that these accounts own by number. */
+interface ItemsOfLeavers {
+  accounts: ReadonlyMap<Ref, string>;
+  items: ReadonlyMap<string, OwnedItem[]>;
+}
+
+/** Reads the items of the leavers. @throws errors of the platform client */
+async function readItems(
+  { target: { client } }: ReconcileScope,
+  place: HandoverPlace,
+  leavers: readonly Leaver[],
+  { signal, findConsoleAccounts }: Pick<PlanHandoverOptions, 'signal' | 'findConsoleAccounts'>,
+): Promise<ItemsOfLeavers> {
+  const accounts = new Map<Ref, string>();
+  for (const { ref, link } of leavers) {
+    const { id = '', core: { userName = '', externalId } = {} } = link;
+    const named = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
+    const account = await numberOf(client, named, findConsoleAccounts, signal);
+    if (account !== undefined) accounts.set(ref, account);
+  }
+  if (accounts.size === 0) return { accounts, items: new Map() };
+  return {
+    accounts,
+    items: await readOwnedItems(client.workspace, place, new Set(accounts.values()), { signal }),
+  };
+}
+
+/** Returns the handover of a leaver in a list; an empty list if none is planned now. */
+function toHandover(
+  { ref, link, head }: Leaver,
+  { accounts, items: itemsOf }: ItemsOfLeavers,
+  { place, setting, now }: { place: HandoverPlace; setting: HandoverSetting; now: number },
+): PlannedHandover[] {
+  const account = accounts.get(ref);
+  // No single account has the name, so the owner of the items is not known.
+  if (account === undefined) return [];
+  const items = itemsOf.get(account) ?? [];
+  const at = link.closedAt + setting.afterDays * DAY_MS;
+  // An account that owns nothing is left out until it is due; then the run stores that there is nothing to move.
+  if (items.length === 0 && at > now) return [];
+  const name = String(link.core?.userName ?? ref);
+  return [
+    {
+      ref,
+      name,
+      account,
+      items,
+      state: at <= now ? 'due' : 'later',
+      closedAt: isoTime(link.closedAt),
+      at: isoTime(at),
+      folder: `${place.folder.name}/${head?.folderName ?? name}`,
+    },
+  ];
+}
+
+/** Returns the closed accounts that may have items to move, the earliest closed first. */
+async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<Leaver[]> {
+  const isProtected = protectedNames(target.policy.users.protected);
+  const closed: { ref: Ref; link: Leaver['link'] }[] = [];
+  for await (const { ref, link } of links.all(target.name))
+    if (ref.startsWith('User:') && isClosed(link) && !isProtected(link)) closed.push({ ref, link });
+  closed.sort((left, right) => left.link.closedAt - right.link.closedAt);
+  const heads = await handovers.heads(closed.map(({ ref }) => ref));
+  return closed.flatMap(({ ref, link }) => {
+    const head = heads.get(ref);
+    return hasItemsLeft(link, head) ? [{ ref, link, head }] : [];
+  });
+}
+
 /**
  * Returns whether the bridge closed the account or found it closed (`Link.closedAt`), the platform confirmed it, and the
  * link has no condition.
@@ -85,107 +191,11 @@ const hasItemsLeft = (link: Link, head: HandoverHead | undefined): boolean =>
   (head.state === 'moved' && (head.refused ?? 0) > 0) ||
   head.closedAt !== link.closedAt;
 
-/** Returns the handover section of a plan; undefined: the setting is off, or no item is to be moved. */
-export async function planHandover(
-  scope: ReconcileScope,
-  { signal, isProven, entries, findConsoleAccounts }: PlanHandoverOptions,
-): Promise<HandoverSection | undefined> {
-  const setting = scope.target.policy.handover;
-  if (!setting) return undefined;
-  const differing = new Set(entries.flatMap(({ ref }) => ref ?? []));
-  const isUnchanged = ({ ref }: { ref: Ref }): boolean => !differing.has(ref);
-  const leavers = (await leaversOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
-  const returning = (await returnersOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
-  if (leavers.length + returning.length === 0) return undefined;
-  const { client } = scope.target;
-  const section = { deployment: setting.deployment, folder: setting.folder, people: returning };
-  const place = await findHandoverPlace(client.workspace, setting, { signal });
-  if (place.kind === 'problem') return { ...section, problem: place.problem };
-  const accounts = new Map<Ref, string>();
-  let owned = new Map<string, OwnedItem[]>();
-  try {
-    for (const { ref, link } of leavers) {
-      const { id = '', core: { userName = '', externalId } = {} } = link;
-      const named = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
-      const account = await numberOf(client, named, findConsoleAccounts, signal);
-      if (account !== undefined) accounts.set(ref, account);
-    }
-    if (accounts.size > 0)
-      owned = await readOwnedItems(client.workspace, place, new Set(accounts.values()), { signal });
-  } catch (error) {
-    return { ...section, problem: `the workspace was not read whole: ${platformProblem(error)}` };
-  }
-  const now = scope.clock.now();
-  const people = leavers.flatMap(({ ref, link, head }): PlannedHandover[] => {
-    const account = accounts.get(ref);
-    // No single account has the name, so the owner of the items is not known.
-    if (account === undefined) return [];
-    const items = owned.get(account) ?? [];
-    const at = link.closedAt + setting.afterDays * DAY_MS;
-    // An account that owns nothing is left out until it is due; then the run stores that there is nothing to move.
-    if (items.length === 0 && at > now) return [];
-    const name = String(link.core?.userName ?? ref);
-    return [
-      {
-        ref,
-        name,
-        account,
-        items,
-        state: at <= now ? 'due' : 'later',
-        closedAt: isoTime(link.closedAt),
-        at: isoTime(at),
-        folder: `${place.folder.name}/${head?.folderName ?? name}`,
-      },
-    ];
-  });
-  const problem = isProven ? null : 'the lists of the platform were not read whole, so nothing is moved';
-  if (people.length + returning.length === 0) return undefined;
-  return { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
-}
-
-/** Returns the closed accounts that may have items to move, the earliest closed first. */
-async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<Leaver[]> {
-  const isProtected = protectedNames(target.policy.users.protected);
-  const closed: { ref: Ref; link: Leaver['link'] }[] = [];
-  for await (const { ref, link } of links.all(target.name))
-    if (ref.startsWith('User:') && isClosed(link) && !isProtected(link)) closed.push({ ref, link });
-  closed.sort((left, right) => left.link.closedAt - right.link.closedAt);
-  const heads = await handovers.heads(closed.map(({ ref }) => ref));
-  return closed.flatMap(({ ref, link }) => {
-    const head = heads.get(ref);
-    return hasItemsLeft(link, head) ? [{ ref, link, head }] : [];
-  });
-}
-
 /** Returns a test of whether the userName in a link is one of the names, without regard to letter case. */
 export function protectedNames(names: readonly string[]): (link: Link) => boolean {
   const folded = new Set(names.map(fold));
   return ({ core }) => folded.has(fold(String(core?.userName ?? '')));
 }
-
-/**
- * Returns the number of the console account of a SCIM account, by the user list. A stored number is not taken: the items of another
- * person would be moved if it were wrong. Undefined: the list has no single match.
- */
-export async function numberOf(
-  client: ReconcileScope['target']['client'],
-  account: ShownAccount,
-  find: FindConsoleAccounts,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const listed = await find(account.userName, { signal });
-  const [match, another] = await consoleAccountsOf(client, account, listed, { signal });
-  return another ? undefined : match?.id;
-}
-
-/** Returns whether items are to be moved or given back. */
-export const hasWork = ({ state, items }: PlannedHandover): boolean => state === 'return' || items.length > 0;
-
-/** Returns the people whose work a run moves or gives back now; none while something prevents it. */
-export const peopleDue = (section: HandoverSection | undefined): PlannedHandover[] =>
-  section?.problem === null
-    ? section.people.filter((person) => person.state !== 'later' && hasWork(person))
-    : [];
 
 /** Returns the people who are active again, and whose work is in a handover folder. */
 async function returnersOf({ links, target, handovers }: ReconcileScope): Promise<PlannedHandover[]> {
@@ -210,3 +220,27 @@ async function returnersOf({ links, target, handovers }: ReconcileScope): Promis
 /** Returns whether the person of a handover has the same account and is active there again. */
 export const isOpenAgain = (link: Link, { platformId }: HandoverHead): boolean =>
   link.id === platformId && link.core?.active === true && !link.unsure?.includes('active') && !link.departed;
+
+/**
+ * Returns the number of the console account of a SCIM account, by the user list. A stored number is not taken: the items of another
+ * person would be moved if it were wrong. Undefined: the list has no single match.
+ */
+export async function numberOf(
+  client: ReconcileScope['target']['client'],
+  account: ShownAccount,
+  find: FindConsoleAccounts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const listed = await find(account.userName, { signal });
+  const [match, another] = await consoleAccountsOf(client, account, listed, { signal });
+  return another ? undefined : match?.id;
+}
+
+/** Returns whether items are to be moved or given back. */
+export const hasWork = ({ state, items }: PlannedHandover): boolean => state === 'return' || items.length > 0;
+
+/** Returns the people whose work a run moves or gives back now; none while something prevents it. */
+export const peopleDue = (section: HandoverSection | undefined): PlannedHandover[] =>
+  section?.problem === null
+    ? section.people.filter((person) => person.state !== 'later' && hasWork(person))
+    : [];

@@ -1,6 +1,6 @@
 // Formats the handover section of a plan as text. Pure.
 import { counted } from '../../support/counted.ts';
-import { MOST_ITEMS, type OwnedItem } from './handover-place.ts';
+import { MOST_ITEMS, type OwnedItem } from './owned-items.ts';
 import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
 
 /** Largest numbers of people, and of items of each, that are shown: in a long and in a short form of the plan. */
