@@ -5,7 +5,7 @@ import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/log/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
-import { letterDoneText } from '../reconcile/plan/reported-entries.ts';
+import { letterDoneText } from '../reconcile/plan/dead-letter-entries.ts';
 import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/tenant/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { parseRef, type Ref } from '../directory/records.ts';

@@ -9,7 +9,7 @@ import type { GuardState, MemberDecision } from '../directory/guard/guard-store.
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
-import { removalStops, type RemovalStop } from '../reconcile/unwritten/waiting-for-decision.ts';
+import { removalStops, type RemovalStop } from '../reconcile/unwritten/removal-stops.ts';
 import { leaving } from '../sync/group/members.ts';
 import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';

@@ -5,7 +5,7 @@ import { conditionText } from '../directory/outbox/condition-text.ts';
 import type { MemberDecision } from '../directory/guard/guard-store.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import { fold, type Ref } from '../directory/records.ts';
-import type { RemovalStop } from '../reconcile/unwritten/waiting-for-decision.ts';
+import type { RemovalStop } from '../reconcile/unwritten/removal-stops.ts';
 import { wasBehindHold } from '../sync/gate.ts';
 import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';

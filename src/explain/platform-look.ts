@@ -3,7 +3,7 @@
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
-import { LEFT_OUT } from '../reconcile/compare/compare-memberships.ts';
+import { LEFT_OUT } from '../reconcile/compare/membership-entries.ts';
 import { compareOne } from '../reconcile/plan/compare-one.ts';
 import { countDecidable } from '../reconcile/compare/done-changes.ts';
 import { withNames } from '../reconcile/compare/entry-names.ts';

@@ -1,5 +1,6 @@
-// Ends work when a target does not answer, or when calls wait too long for its rate limit or a pause. Judged by the calls of this
-// process, and by the breaker and the pause that all replicas share.
+// Ends the work of a command when its target does not answer, or when calls wait too long for its rate limit or a pause. While
+// the work runs, `judge` looks every CHECK_MS at the last calls of this process, and at the breaker and the pause that all
+// replicas share.
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
@@ -12,15 +13,18 @@ import { targetRefusesRate, targetSilent, type TargetSilent, type Watched } from
  * the rate limit or a pause as long as all answers were 429. The command, with its start, ends within 15 s.
  */
 const SILENCE_MS = 9000;
+/**
+ * Longest wait for the rate limit or a pause after a good answer other than 429, milliseconds; it is longer than the usual window of a
+ * rate limit.
+ */
+const LIMITED_MS = 120_000;
 /** Interval of the checks, milliseconds. */
 const CHECK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
 const ENOUGH_FAILURES = 3;
 /** Statuses that count as a failure of the target at the first answer. */
 const CLEAR_STATUSES = new Set([401, 503]);
-/** Longest such wait after a good answer other than 429, milliseconds; it is longer than the usual window of a rate limit. */
-const LIMITED_MS = 120_000;
-/** Wait for the rate limit after which it is reported, milliseconds. */
+/** Wait for the rate limit or a pause after which the wait is reported, milliseconds. */
 const TELL_AFTER_MS = 3000;
 
 /** Returns whether the failures are enough to give up. Without a failure the calls have waited all the time for a first answer. */

@@ -2,7 +2,7 @@
 // only.
 import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
-import { managedEntries } from '../reconcile/compare/compare-memberships.ts';
+import { managedEntries } from '../reconcile/compare/membership-entries.ts';
 import { isProtected, protectionAt } from '../reconcile/compare/protected.ts';
 import { isChange } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';

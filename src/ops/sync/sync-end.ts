@@ -19,7 +19,7 @@ import { expiredSentence, readApprovalIds } from '../approvals/approval-ids.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
 import { showText, withStoppedRemovals } from './sync-end-memberships.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
-import { LEFT_OUT } from '../../reconcile/compare/compare-memberships.ts';
+import { LEFT_OUT } from '../../reconcile/compare/membership-entries.ts';
 import { WAITS_FOR_GROUP } from '../../reconcile/compare/group-case.ts';
 import { notComparedText } from '../../reconcile/text/not-compared.ts';
 import type { Resource } from '../../scim/index.ts';

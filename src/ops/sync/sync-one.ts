@@ -3,7 +3,7 @@
 import type { Actor } from '../../directory/logs/acts.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
-import { toDrifts } from '../../reconcile/apply/mark.ts';
+import { toDrifts } from '../../reconcile/apply/to-drifts.ts';
 import { isRename } from '../../reconcile/compare/group-names.ts';
 import { compareOne, type ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { isChange, needsMark, NEWLY_LINKED, type PlanEntry } from '../../reconcile/entry.ts';
@@ -11,7 +11,8 @@ import { withNames } from '../../reconcile/compare/entry-names.ts';
 import { keptBySettings } from '../../reconcile/unwritten/left-by-settings.ts';
 import { withToBeHeld } from '../../reconcile/unwritten/to-be-held.ts';
 import { withUnreadyMembersReported } from '../../reconcile/unwritten/unready-members.ts';
-import { withConflictsReported, withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
+import { withConflictsReported } from '../../reconcile/unwritten/conflicts-reported.ts';
+import { withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import type { Logger } from '../../support/logger.ts';
 import { TargetSilent, throwIfSilent } from '../../reconcile/target-silent.ts';

@@ -1,5 +1,6 @@
-// Applies what is left of a saved plan: acquires the lock, marks, waits for the worker, and reports. The plan was compared
-// with the present state before (review-plan.ts).
+// Applies what is left of a saved plan after its review (review-plan.ts), which has compared the plan with the present state:
+// acquires the lock, checks that no push came since, marks the changes, waits for the worker, and reports how much of the plan is
+// done.
 import type { RunReport } from '../../directory/outbox/runs.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { isChange } from '../entry.ts';
@@ -11,7 +12,8 @@ import { changedSince, type PlanReview } from '../plan/review-plan.ts';
 import { underRunLock } from './run-lock.ts';
 import { recordOrder, type RunOptions } from './run.ts';
 import type { ReconcileScope } from '../scope.ts';
-import { untilApplied, type End } from './until-applied.ts';
+import type { End } from './ends.ts';
+import { untilApplied } from './until-applied.ts';
 
 /**
  * Applies what is left of a saved plan (review-plan.ts). @param review.done number of changes that are already made
@@ -37,13 +39,14 @@ export async function applySaved(
     }
     const { refs: changed, noted, skipped } = await markPlan(scope, plan, options.guard, fence);
     const refs = [...changed, ...awaited.map(({ ref }) => ref)].filter((ref) => !skipped.has(ref));
+    // Whether nothing of the plan was left to write when the run began.
     const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
     const end = await untilApplied(scope, { ...options, signal }, refs, plan);
     const { exceptions } = await scope.outbox.backlog();
-    const told =
-      end.outcome === 'converged'
-        ? ((await unwrittenAdditions(scope, plan)) ?? endOfApply(plan, noted, { done, unmade, isDone }))
-        : end;
+    let told = end;
+    // Even if every sync has ended, a part of the plan may not be written.
+    if (end.outcome === 'converged')
+      told = (await unwrittenAdditions(scope, plan)) ?? endOfApply(plan, noted, { done, unmade, isDone });
     const result = await withHandover(scope, plan, told, { id: plan.id, signal, logger: options.logger });
     return { ...toReport(plan, startedAt, await runs.now(), await withLoss(scope, result)), exceptions };
   });

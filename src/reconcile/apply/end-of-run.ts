@@ -3,14 +3,8 @@ import type { Conflicts } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { Plan } from '../plan.ts';
-import {
-  CONVERGED,
-  deadLetters,
-  toHeld,
-  untilApplied,
-  type AwaitOptions,
-  type End,
-} from './until-applied.ts';
+import { CONVERGED, deadLetters, toHeld, type End } from './ends.ts';
+import { untilApplied, type AwaitOptions } from './until-applied.ts';
 import { counted } from '../../support/counted.ts';
 
 interface Applied {

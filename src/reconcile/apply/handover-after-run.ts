@@ -4,7 +4,7 @@ import { handOver } from '../handover/hand-over.ts';
 import type { Plan } from '../plan.ts';
 import type { HandoverOptions } from '../handover/handover-steps.ts';
 import type { ReconcileScope } from '../scope.ts';
-import type { End } from './until-applied.ts';
+import type { End } from './ends.ts';
 
 /** Outcomes after which items are handed over: each change of the plan was written, or waits for an operator. */
 const HANDS_OVER = new Set<End['outcome']>(['converged', 'held', 'blocked']);

@@ -8,7 +8,7 @@ import { exceptionTotalText } from '../text/exception-words.ts';
 import { countsOf, driftCounts, type Plan } from '../plan.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
 import type { ReconcileScope } from '../scope.ts';
-import type { End } from './until-applied.ts';
+import type { End } from './ends.ts';
 
 /** Returns the report of a run that ended by itself. */
 export function toReport(

@@ -1,14 +1,15 @@
-// Converts a plan to drift notes and marks for the worker. The guard judges the whole plan before the first mark.
-import type { Drift, Noted } from '../../directory/outbox/drift.ts';
-import type { Ref } from '../../directory/records.ts';
-import { storedNameOf } from '../../directory/member-names.ts';
+// Marks the resources that a plan changes, so that the worker syncs them, with notes of what differs at the platform
+// (to-drifts.ts). Before the first mark the guard judges the whole plan, and holds the changes that exceed its limits.
+import type { Noted } from '../../directory/outbox/drift.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../../guard/judge.ts';
-import { isChange, isTakenOut, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
+import { isChange, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { countsOf, type Plan } from '../plan.ts';
 import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
-import { becomesPending, firstDestruction, isOpenAccount, toDestruction } from '../unwritten/unwritten.ts';
+import { toDrifts } from './to-drifts.ts';
+import { firstDestruction } from '../unwritten/destructions.ts';
+import { becomesPending } from '../unwritten/unwritten-reasons.ts';
 
 export type MarkedPlan = Awaited<ReturnType<typeof markPlan>>;
 
@@ -22,17 +23,18 @@ export async function markPlan(scope: ReconcileScope, plan: Plan, guard: GuardSe
   const toMark = plan.entries.filter(needsMark);
   const held = await holdOverLimit(scope, toMark, guard);
   const drifts = toDrifts([...toMark, ...plan.entries.filter(becomesPending)]);
+  // Stores the notes and marks their resources in one step.
   const outcomes = await scope.drifts.note(drifts, `plan:${plan.id}`, fence);
   const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
   /** Number of resources that were marked (`applied`), had changed meanwhile (`stale`), or were being synced (`busy`). */
   const noted: Record<Noted, number> = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
   const heldTexts = new Set(held.map(changeText));
-  const ordered = toMark.filter((entry) => {
+  const isHeld = (entry: PlanEntry): boolean => {
     const item = firstDestruction(entry);
-    return !item || !heldTexts.has(changeText(item));
-  });
-  await scope.runs.noteWrites(countsOf(ordered));
+    return item !== undefined && heldTexts.has(changeText(item));
+  };
+  await scope.runs.noteWrites(countsOf(toMark.filter((entry) => !isHeld(entry))));
   const refs = plan.entries.flatMap((entry) =>
     (isChange(entry) || becomesPending(entry)) && entry.ref ? [entry.ref] : [],
   );
@@ -47,25 +49,6 @@ export async function markPlan(scope: ReconcileScope, plan: Plan, guard: GuardSe
     /** Resources that were not marked, because they had changed meanwhile or were being synced. */
     skipped,
   };
-}
-
-/** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
-function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction | undefined {
-  let account: Ref | null | undefined;
-  if (action === 'delete' && kind === 'User') account = ref;
-  if (action === 'removeMember') account = member?.ref;
-  return account ? { kind: 'deactivate', ref: account } : undefined;
-}
-
-/** Returns a test of whether a destructive change is in the plan, or is the deactivation that a change of the plan waits for. */
-export function removalsOf(plan: Plan): (item: Destruction) => boolean {
-  const changes = plan.entries.filter(isChange);
-  const items = [
-    ...changes.flatMap((entry) => toDestruction(entry) ?? []),
-    ...changes.flatMap((entry) => awaitedBy(entry) ?? []),
-  ];
-  const texts = new Set(items.map(changeText));
-  return (item) => texts.has(changeText(item));
 }
 
 /**
@@ -89,73 +72,4 @@ async function holdOverLimit(
   const permissions = await outbox.guardStore.holdAll(over, guard.windowMs);
   // Changes that are approved or already counted are not held again.
   return over.filter((_, index) => permissions[index] === 'held');
-}
-
-/** Returns one drift note for each resource of the entries, with the values and memberships that have to be written again. */
-export function toDrifts(entries: PlanEntry[]): Drift[] {
-  const drifts = new Map<Ref, Drift>();
-  for (const entry of entries) {
-    if (entry.ref === null) continue;
-    const drift = drifts.get(entry.ref) ?? {
-      ref: entry.ref,
-      ...entry.basis,
-      names: [],
-      observed: {},
-      add: [],
-      remove: [],
-      priority: 'reconcile' as const,
-    };
-    drifts.set(entry.ref, drift);
-    const names = namesIn(entry);
-    drift.names.push(...names);
-    for (const name of names) {
-      // Entries of attributes have the name without `attributes.` in `before`.
-      const value = entry.before?.[name.replace(/^attributes\./, '')];
-      if (value !== undefined) drift.observed[name] = value;
-    }
-    if (entry.member) {
-      const member = storedNameOf(entry.member);
-      drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
-      if (isTakenOut(entry)) (drift.takenOut ??= []).push(member);
-    }
-    // One urgent entry makes the whole note urgent.
-    if (entry.action === 'deactivate' || isOpenAccount(entry)) drift.priority = 'deactivation';
-  }
-  return [...drifts.values()];
-}
-
-/**
- * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Only
- * drift needs such names: other changes have new values, which differ from the link.
- */
-function namesIn(entry: PlanEntry): string[] {
-  const { action, attribution, attribute, platformId, after } = entry;
-  if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];
-  switch (action) {
-    case 'deactivate':
-    case 'reactivate':
-      return ['active'];
-    case 'setAttribute':
-    case 'clearAttribute':
-      return attribute === undefined ? [] : [`attributes.${attribute}`];
-    case 'update':
-      return Object.keys(after ?? {});
-    case 'create':
-    case 'relink':
-      // The link has no id, so the sync creates the resource with all values.
-      if (platformId === null) return [];
-      // The link still has the id of the deleted object. The sync writes these values there, gets 404, and then looks the resource up
-      // anew. `id` is no value, and the sync of the new account writes `active` in any case.
-      return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
-    case 'delete':
-      // The account was opened again: its sync closes the account before the deletion.
-      return isOpenAccount(entry) ? ['active'] : [];
-    case 'adopt':
-    case 'defineAttribute':
-    case 'addMember':
-    case 'removeMember':
-    case 'conflict':
-    case 'unmanaged':
-      return [];
-  }
 }

@@ -1,10 +1,11 @@
-// Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
+// Runs a reconcile: acquires the lock, compares (make-plan.ts), checks that the platform is the known tenant, applies the plan in
+// one or more passes (apply-plan.ts), and stores a report. Without the lock it waits for the run that has it.
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
 import { applyPlan, restoreLostAtEnd, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
-import type { End } from './until-applied.ts';
+import type { End } from './ends.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
 import { withHandover } from './handover-after-run.ts';
 import { keepingLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
@@ -101,47 +102,15 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     if (options.syncsItself) pass = { ...pass, pending: await scope.outbox.marked() };
     let compared = await makePlan(scope, pass);
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
-      await forgetTenant(scope);
-      const { plan, findings } = compared;
-      // `forgetTenant` has changed the stored `mappedBy`, so that the next run maps all users. This plan has done so already, and
-      // `noteMapped` at the end of the run replaces the stored value only if it is still the one that is read here.
-      const mappedBy = await runs.mappedBy();
-      compared = { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
+      compared = await withNewTenant(scope, compared);
       // The order to accept the tenant covers this plan: no second question.
       pass = { ...pass, confirm: undefined };
     }
-    let carried: CarriedOut;
-    for (let passes = 1; ; passes++) {
-      const stopped = await recognise(scope, compared);
-      if (stopped) {
-        const report = toReport(compared.plan, startedAt, await runs.now(), stopped);
-        await runs.end(report);
-        return { report, plan: compared.plan };
-      }
-      carried = await applyPlan(scope, pass, fence, compared.plan, compared.findings);
-      if (passes === MOST_PASSES || carried.isWhole || carried.end.outcome !== 'converged') break;
-      compared = await makePlan(scope, pass);
-    }
-    const { plan, findings } = compared;
-    const { coverage, end } = await restoreLostAtEnd(scope, pass, {
-      startedAt: begunAt,
-      findings,
-      plan,
-      carried,
-    });
-    const { exceptions } = await scope.outbox.backlog();
-    const conflicts = await conflictsLeft(scope, plan, carried.marked);
-    const afterHandover = options.repair ? await withHandover(scope, plan, end, pass) : end;
-    const withDoubts = withOpen(await withLoss(scope, afterHandover), findings);
-    const told = withExceptions(withDoubts, exceptions, scope, plan);
-    const report = {
-      ...toReport(plan, startedAt, await runs.now(), told),
-      coverage,
-      exceptions,
-      ...(conflicts && { conflicts }),
-    };
-    // `withLoss` makes a run `unproven` although it compared everything that is stored, so its outcome before counts here.
-    await runs.end(report, comparesAll(afterHandover));
+    const applied = await applyInPasses(scope, pass, fence, compared);
+    if (applied.kind === 'carried') return await finishRun(scope, pass, applied, { startedAt, begunAt });
+    const { plan } = applied.compared;
+    const report = toReport(plan, startedAt, await runs.now(), applied.end);
+    await runs.end(report);
     return { report, plan };
   } catch (error) {
     // After an abort the platform client reports only that the call was aborted.
@@ -166,6 +135,38 @@ async function isTenantAccepted(
   return true;
 }
 
+/** Forgets the links to the former tenant. @returns the comparison, as one with the tenant that the operator has accepted */
+async function withNewTenant(scope: ReconcileScope, { plan, findings }: Compared): Promise<Compared> {
+  await forgetTenant(scope);
+  // `forgetTenant` has changed the stored `mappedBy`, so that the next run maps all users. This plan has done so already, and
+  // `noteMapped` at the end of the run replaces the stored value only if it is still the one that is read here.
+  const mappedBy = await scope.runs.mappedBy();
+  return { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
+}
+
+/** The last comparison of a run: its plan was applied (`carried`), or the run ends without a write (`stopped`). */
+type AppliedPasses = { compared: Compared } & (
+  { kind: 'carried'; carried: CarriedOut } | { kind: 'stopped'; end: End }
+);
+
+/** Applies a plan. While resources were left out, makes and applies another one, up to MOST_PASSES times in all. */
+async function applyInPasses(
+  scope: ReconcileScope,
+  options: RunOptions,
+  fence: string,
+  first: Compared,
+): Promise<AppliedPasses> {
+  let compared = first;
+  for (let passes = 1; ; passes++) {
+    const end = await recognise(scope, compared);
+    if (end) return { kind: 'stopped', compared, end };
+    const carried = await applyPlan(scope, options, fence, compared.plan, compared.findings);
+    if (passes === MOST_PASSES || carried.isWhole || carried.end.outcome !== 'converged')
+      return { kind: 'carried', compared, carried };
+    compared = await makePlan(scope, options);
+  }
+}
+
 /** Checks the tenant. @returns the outcome that ends the run without a write; undefined when the tenant is recognised */
 async function recognise(scope: ReconcileScope, { plan, findings }: Compared): Promise<End | undefined> {
   if (findings.tenantSuspicion !== undefined)
@@ -182,6 +183,38 @@ async function recognise(scope: ReconcileScope, { plan, findings }: Compared): P
   return elsewhere === undefined
     ? undefined
     : { outcome: 'held', message: anotherTenantText(scope.target.name, elsewhere) };
+}
+
+/**
+ * Counts the state of all resources after the last pass, moves the items of closed accounts, and stores the report.
+ * @param times.startedAt start of the run by the clock of Redis, `begunAt` by that of this process, Unix milliseconds
+ */
+async function finishRun(
+  scope: ReconcileScope,
+  options: RunOptions,
+  { compared: { plan, findings }, carried }: { compared: Compared; carried: CarriedOut },
+  { startedAt, begunAt }: { startedAt: number; begunAt: number },
+): Promise<RunResult> {
+  const { coverage, end } = await restoreLostAtEnd(scope, options, {
+    startedAt: begunAt,
+    findings,
+    plan,
+    carried,
+  });
+  const { exceptions } = await scope.outbox.backlog();
+  const conflicts = await conflictsLeft(scope, plan, carried.marked);
+  const afterHandover = options.repair ? await withHandover(scope, plan, end, options) : end;
+  const withDoubts = withOpen(await withLoss(scope, afterHandover), findings);
+  const told = withExceptions(withDoubts, exceptions, scope, plan);
+  const report = {
+    ...toReport(plan, startedAt, await scope.runs.now(), told),
+    coverage,
+    exceptions,
+    ...(conflicts && { conflicts }),
+  };
+  // `withLoss` makes a run `unproven` although it compared everything that is stored, so its outcome before counts here.
+  await scope.runs.end(report, comparesAll(afterHandover));
+  return { report, plan };
 }
 
 /** Stores the report of a failed run. */

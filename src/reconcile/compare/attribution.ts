@@ -1,6 +1,7 @@
-// Names the cause of a difference, the `attribution` of its plan entry. Pure. The cause follows from the platform's audit log
-// and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
-// wrote the differing value. A restore and deleted definitions of attributes are other causes.
+// Names the cause of a difference, the `attribution` of its plan entry. Pure. `earliestDrift` tells from which time on the audit
+// log of the platform has to be read; `attributeDrift` then decides. The cause follows from the audit log and from three times:
+// when the platform last changed the resource, when the bridge last wrote the resource, and when it last wrote the differing
+// value. A restore and deleted definitions of attributes are other causes.
 import type { Ref } from '../../directory/records.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Attribution, PlanEntry } from '../entry.ts';
@@ -37,6 +38,24 @@ export interface DriftFacts {
   /** Attributes whose definition was deleted at the platform, with all values (`readDefinitions`). */
   deleted: ReadonlySet<string> | undefined;
 }
+
+/**
+ * Returns the earliest time at which a difference can have begun, Unix milliseconds: the audit log is read from there.
+ * Undefined: there is no difference, or none with a known time.
+ */
+export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrittenAt): number | undefined {
+  let earliest: number | undefined;
+  for (const { entries, changedAt, writtenAt } of verified)
+    for (const entry of entries.filter(isDrift)) {
+      const time = lastWrite(entry) ?? writtenAt ?? timeOf(changedAt);
+      if (!Number.isNaN(time)) earliest = Math.min(earliest ?? time, time);
+    }
+  return earliest;
+}
+
+/** Parses the platform's time of change. @returns Unix milliseconds; NaN without a time */
+const timeOf = (changedAt: string | undefined): number =>
+  changedAt === undefined ? NaN : Date.parse(changedAt);
 
 /** Returns all entries; each entry caused by drift has its attribution set. */
 export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts): PlanEntry[] {
@@ -75,41 +94,10 @@ function endedWithAccount(verified: VerifiedResource[]): (entry: PlanEntry) => b
 }
 
 /**
- * Replaces the reason of a write that did not stick. A value that is gone has a second possible cause: when an attribute
- * definition is deleted and made again, all its values are gone, although no account shows a time of change.
+ * Returns the cause of one difference, with actor and time if they are known. In this order: another account's entry in the audit
+ * log; an open restore; times that show a write which did not stick; a later entry of the bridge's own account; the platform's time
+ * of change alone.
  */
-function withReason(entry: PlanEntry): PlanEntry {
-  const { action, attribute, attribution, before } = entry;
-  if (attribution.cause !== 'write did not stick') return entry;
-  if (action === 'addMember') return { ...entry, reason: MEMBER_LEFT_OUT };
-  const isGone = attribute !== undefined && (before?.[attribute] ?? null) === null;
-  return isGone ? { ...entry, reason: VALUE_GONE } : entry;
-}
-
-const MEMBER_LEFT_OUT = 'member at the source; the platform answered an earlier addition with success';
-
-const VALUE_GONE =
-  'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
-
-/**
- * Returns the earliest time at which a difference can have begun, Unix milliseconds: the audit log is read from there.
- * Undefined: there is no difference, or none with a known time.
- */
-export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrittenAt): number | undefined {
-  let earliest: number | undefined;
-  for (const { entries, changedAt, writtenAt } of verified)
-    for (const entry of entries.filter(isDrift)) {
-      const time = lastWrite(entry) ?? writtenAt ?? timeOf(changedAt);
-      if (!Number.isNaN(time)) earliest = Math.min(earliest ?? time, time);
-    }
-  return earliest;
-}
-
-/** Parses the platform's time of change. @returns Unix milliseconds; NaN without a time */
-const timeOf = (changedAt: string | undefined): number =>
-  changedAt === undefined ? NaN : Date.parse(changedAt);
-
-/** Returns the cause of one difference, with actor and time if they are known. */
 function attributionOf(
   entry: PlanEntry,
   // Default 0: the bridge has written nothing, so every change is later.
@@ -125,28 +113,51 @@ function attributionOf(
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
   if (stranger) return byEvent(stranger);
-  // Only entries of the bridge's own account are left. One that is newer than its last known write is none of the known writes: a
-  // restore may have made the bridge forget it, or somebody else uses the key. Of these, only a deletion (`Deleted user via SCIM`)
-  // explains that a resource has to be created again.
-  const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
-  const last = touched.find((event) => event.at > writtenAt && isFitting(event));
+  const own = touched.find((event) => event.at > writtenAt && explains(event, entry));
   const changed = timeOf(changedAt);
   if (openRestore && isBeforeRestore(openRestore, { changed, writtenAt, valueWrittenAt }))
-    return { ...(last ? byEvent(last) : {}), cause: 'changed after the backup' };
+    return { ...(own ? byEvent(own) : {}), cause: 'changed after the backup' };
   if (Number.isNaN(changed)) {
     // Without a time of change only the audit log can name another cause.
-    return last ? byEvent(last) : entry.attribution;
+    return own ? byEvent(own) : entry.attribution;
   }
   // A membership that ended with the account of its member was written all the same.
   if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoTime(valueWrittenAt) };
-  if (last) return { ...byEvent(last), at: isoTime(changed) };
+  if (own) return { ...byEvent(own), at: isoTime(changed) };
   // The platform has one time of change for all values. A time up to the bridge's last write of the resource is that of the
   // bridge's own write of another value, so it is unknown when this value changed.
   return changed <= writtenAt
     ? { cause: 'platform changed' }
     : { cause: 'platform changed', at: isoTime(changed) };
 }
+
+/**
+ * Returns whether an entry of the bridge's own account explains the difference. An entry that is newer than the bridge's last known
+ * write is none of the known writes: a restore may have made the bridge forget it, or somebody else uses the key. Of these, only a
+ * deletion (`Deleted user via SCIM`) explains that a resource has to be created again.
+ */
+const explains = ({ event }: AuditEvent, { action }: PlanEntry): boolean =>
+  action !== 'create' || /delet/i.test(event);
+
+/**
+ * Returns whether the details of an audit entry name the resource of a plan entry. The details are JSON: a name is searched with
+ * its quotes, so that `Ann` does not match `Anna`.
+ */
+function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEntry): boolean {
+  const isAbout = (text: string): boolean =>
+    text !== '' && details.toLowerCase().includes(JSON.stringify(text).toLowerCase());
+  // A sign-in (`Logged in`, `Redirected to SAML provider for login`; contract 4.6) names the person too, and changes nothing.
+  if (/logged|redirected/i.test(event)) return false;
+  if (kind === 'Group') return isAbout(name) || (member !== undefined && isAbout(member.name));
+  return isAbout(name);
+}
+
+const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
+  cause: 'platform changed',
+  by: actor,
+  at: isoTime(at),
+});
 
 /** Returns whether the bridge may have made the change between backup and restore. The times default to 0: unknown, or no write. */
 function isBeforeRestore(
@@ -162,24 +173,22 @@ function isBeforeRestore(
   return Number.isNaN(changed) || changed <= Math.max(at, writtenAt);
 }
 
-const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
-  cause: 'platform changed',
-  by: actor,
-  at: isoTime(at),
-});
-
 /**
- * Returns whether the details of an audit entry name the resource of a plan entry. The details are JSON: a name is searched with
- * its quotes, so that `Ann` does not match `Anna`.
+ * Replaces the reason of a write that did not stick. A value that is gone has a second possible cause: when an attribute
+ * definition is deleted and made again, all its values are gone, although no account shows a time of change.
  */
-function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEntry): boolean {
-  const isAbout = (text: string): boolean =>
-    text !== '' && details.toLowerCase().includes(JSON.stringify(text).toLowerCase());
-  // A sign-in (`Logged in`, `Redirected to SAML provider for login`; contract 4.6) names the person too, and changes nothing.
-  if (/logged|redirected/i.test(event)) return false;
-  if (kind === 'Group') return isAbout(name) || (member !== undefined && isAbout(member.name));
-  return isAbout(name);
+function withReason(entry: PlanEntry): PlanEntry {
+  const { action, attribute, attribution, before } = entry;
+  if (attribution.cause !== 'write did not stick') return entry;
+  if (action === 'addMember') return { ...entry, reason: MEMBER_LEFT_OUT };
+  const isGone = attribute !== undefined && (before?.[attribute] ?? null) === null;
+  return isGone ? { ...entry, reason: VALUE_GONE } : entry;
 }
+
+const MEMBER_LEFT_OUT = 'member at the source; the platform answered an earlier addition with success';
+
+const VALUE_GONE =
+  'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
 
 /** Replaces the cause `mapping changed` by `not applied` in the entries of lost resources (`ScanResult.lost`). */
 export const withLostCause = (lost: ReadonlySet<Ref>, verified: VerifiedResource[]): VerifiedResource[] =>

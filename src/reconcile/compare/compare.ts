@@ -1,4 +1,7 @@
-// Compares the observed with the desired state of a user. Pure; it runs once for every user of a scan.
+// Compares the observed with the desired state of a user. Pure; it runs once for every user of a scan. The desired state comes
+// from the link (`desiredFromLink`) or from the mapped record (`desiredFromRecord`). `differences` compares it with an account,
+// and `unlistedChanges` finds the changed values that no list of the platform shows. `printOf` spares both for an account that is
+// the same as at an earlier match.
 import { hash } from 'node:crypto';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
@@ -31,37 +34,11 @@ export interface ObservedAccount {
   values: ReadonlyMap<string, unknown> | undefined;
 }
 
-/**
- * Returns a fingerprint of all values that `differences` compares. An account with the fingerprint of an earlier match is
- * still equal if its link was not written since, so the link need not be read.
- */
-export function printOf(user: WireUser): string {
-  // `2` is the version of this comparison: a change of what counts as equal raises it, so that no fingerprint of former rules
-  // counts. The sign after it is `active`; `?`: the account does not show whether it is active.
-  let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
-  // Names and addresses contain neither the separator nor the sign of a value that is not shown.
-  for (const path of COMPARED_PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
-  const extension = user[EXTENSION];
-  if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
-  // 96 bits tell accounts apart; shorter fingerprints save memory in Redis.
-  return hash('sha1', text, 'base64').slice(0, 16);
-}
-
 /** Returns the applied state of a link; it equals the desired state unless a mark is pending or the mapping changed. */
 export function desiredFromLink({ core = {}, attributes = {}, departed }: Link): DesiredAccount {
   const { active, ...rest } = core as Core;
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };
 }
-
-/**
- * Returns whether the account has a value (`valueOf`) of a mapped attribute that its link does not name. The bridge never wrote such a
- * value, so only the record says whether it is desired, kept (`onEmpty`) or to be cleared.
- */
-export const hasUnknownValue = (
-  { attributes = {} }: Link,
-  types: Record<string, UserAttributeType>,
-  valueOf: (name: string) => unknown,
-): boolean => Object.keys(types).some((name) => !(name in attributes) && !isEmpty(valueOf(name)));
 
 /** Returns the mapped state of a record as one that can be compared; out of scope counts as inactive. */
 export const desiredFromRecord = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({
@@ -70,58 +47,6 @@ export const desiredFromRecord = ({ inScope, active, core, attributes }: Desired
   core,
   attributes,
 });
-
-/**
- * Returns a value of an account; null: there is none, undefined: not read.
- * @param name as in `Difference`
- */
-export function observedValue(
-  { user, values }: ObservedAccount,
-  name: string,
-  types: Record<string, UserAttributeType>,
-): unknown {
-  if (name === 'active') return user.active;
-  if (!name.startsWith('attributes.')) return shownCore(user, name) ?? null;
-  const attribute = name.slice('attributes.'.length);
-  if (values) return values.get(attribute) ?? null;
-  const type = types[attribute];
-  return type !== undefined && LISTED.has(type) ? (user[EXTENSION]?.[attribute] ?? null) : undefined;
-}
-
-/** Returns whether the platform counts an observed value as the desired one. */
-export const isSameObserved = (name: string, desired: unknown, observed: unknown): boolean =>
-  sameValue(observed, desired) ||
-  isSameShown(observed, desired) ||
-  (typeof desired === 'string' && typeof observed === 'string' && isSameText(name, desired, observed));
-
-/** Core attributes that the platform compares without case (contract 2.2). */
-const WITHOUT_CASE = new Set(['userName', 'emails']);
-
-/** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
-function isSameText(path: string, desired: unknown, shown: string | undefined): boolean {
-  if (desired === (shown ?? null)) return true;
-  if (shown === undefined || typeof desired !== 'string' || desired === '') return false;
-  const [left, right] = [desired.trim(), shown.trim()];
-  return left === right || (WITHOUT_CASE.has(path) && fold(left) === fold(right));
-}
-
-/**
- * Returns a test of whether a push or other rules changed a value since it was applied. The test is always false for a link that
- * a repair restored, because such a link has no applied values.
- */
-export function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
-  const applied = desiredFromLink(link);
-  const isRestored = link.core?.userName === undefined;
-  return (name) =>
-    !isRestored && !sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null);
-}
-
-/** Returns a desired value. @param name as in `Difference` */
-export function desiredValue(wanted: DesiredAccount, name: string): unknown {
-  if (name === 'active') return wanted.active;
-  if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
-  return wanted.core[name];
-}
 
 /**
  * Returns the differences between an account and its desired state: `active`, core attributes, user attributes. A core attribute
@@ -224,9 +149,87 @@ export function unlistedChanges(
   });
 }
 
+/**
+ * Returns a test of whether a push or other rules changed a value since it was applied. The test is always false for a link that
+ * a repair restored, because such a link has no applied values.
+ */
+export function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
+  const applied = desiredFromLink(link);
+  const isRestored = link.core?.userName === undefined;
+  return (name) =>
+    !isRestored && !sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null);
+}
+
+/**
+ * Returns whether the account has a value (`valueOf`) of a mapped attribute that its link does not name. The bridge never wrote such a
+ * value, so only the record says whether it is desired, kept (`onEmpty`) or to be cleared.
+ */
+export const hasUnknownValue = (
+  { attributes = {} }: Link,
+  types: Record<string, UserAttributeType>,
+  valueOf: (name: string) => unknown,
+): boolean => Object.keys(types).some((name) => !(name in attributes) && !isEmpty(valueOf(name)));
+
+/**
+ * Returns a value of an account; null: there is none, undefined: not read.
+ * @param name as in `Difference`
+ */
+export function observedValue(
+  { user, values }: ObservedAccount,
+  name: string,
+  types: Record<string, UserAttributeType>,
+): unknown {
+  if (name === 'active') return user.active;
+  if (!name.startsWith('attributes.')) return shownCore(user, name) ?? null;
+  const attribute = name.slice('attributes.'.length);
+  if (values) return values.get(attribute) ?? null;
+  const type = types[attribute];
+  return type !== undefined && LISTED.has(type) ? (user[EXTENSION]?.[attribute] ?? null) : undefined;
+}
+
+/** Returns a desired value. @param name as in `Difference` */
+export function desiredValue(wanted: DesiredAccount, name: string): unknown {
+  if (name === 'active') return wanted.active;
+  if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
+  return wanted.core[name];
+}
+
+/** Returns whether the platform counts an observed value as the desired one. */
+export const isSameObserved = (name: string, desired: unknown, observed: unknown): boolean =>
+  sameValue(observed, desired) ||
+  isSameShown(observed, desired) ||
+  (typeof desired === 'string' && typeof observed === 'string' && isSameText(name, desired, observed));
+
+/** Core attributes that the platform compares without case (contract 2.2). */
+const WITHOUT_CASE = new Set(['userName', 'emails']);
+
+/** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
+function isSameText(path: string, desired: unknown, shown: string | undefined): boolean {
+  if (desired === (shown ?? null)) return true;
+  if (shown === undefined || typeof desired !== 'string' || desired === '') return false;
+  const [left, right] = [desired.trim(), shown.trim()];
+  return left === right || (WITHOUT_CASE.has(path) && fold(left) === fold(right));
+}
+
 /** Compares values; a platform may return numbers as text. */
 const isSameShown = (shown: unknown, value: unknown): boolean =>
   isSingle(shown) && isSingle(value) && String(shown) === String(value);
 
 const isSingle = (value: unknown): value is string | number =>
   typeof value === 'string' || typeof value === 'number';
+
+/**
+ * Returns a fingerprint of all values that `differences` compares. An account with the fingerprint of an earlier match is
+ * still equal if its link was not written since, so the link need not be read.
+ */
+export function printOf(user: WireUser): string {
+  // `2` is the version of this comparison: a change of what counts as equal raises it, so that no fingerprint of former rules
+  // counts. The sign after it is `active`; `?`: the account does not show whether it is active.
+  let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
+  // Names and addresses contain neither the separator nor the sign of a value that is not shown.
+  for (const path of COMPARED_PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
+  const extension = user[EXTENSION];
+  if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
+  // 96 bits tell accounts apart; shorter fingerprints save memory in Redis.
+  return hash('sha1', text, 'base64').slice(0, 16);
+}

@@ -1,12 +1,10 @@
-// Compares the definitions of the mapped attributes at the platform with the settings: an entry for each missing one, and conflicts
-// for those of another type. Then corrects the entries of users about values of such attributes. Also finds the attributes whose
-// values are gone because somebody deleted their definition.
-import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
+// Compares the definitions of the mapped attributes at the platform with the settings: `definitionEntries` returns an entry for
+// each missing one, and conflicts for those of another type. `goneWithDefinition` and `toTypeConflict` then correct the entries
+// of users about values of such attributes.
 import { fold, type Ref } from '../../directory/records.ts';
 import { aboutDefinition, isChange, isDrift, type PlanEntry } from '../entry.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';
-import { appliedAttributes } from '../tenant/applied-attributes.ts';
 
 /** Actions of a user's sync that end it before an attribute is written. */
 const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
@@ -112,26 +110,3 @@ export const toDefinitionConflict = ([name, reason]: [name: string, reason: stri
   action: 'conflict',
   reason,
 });
-
-/** The part of ComparedDefinitions that is known before the values are compared. */
-export type ReadDefinitions = Omit<ComparedDefinitions, 'isWhole'>;
-
-/** Reads the definitions, and compares their ids with those under which the bridge wrote values. @returns undefined: not read */
-export async function readDefinitions(scan: ScanResult): Promise<ReadDefinitions | undefined> {
-  const { links, outbox, target } = scan.scope;
-  if (Object.keys(target.mapping.types).length === 0) return undefined;
-  const faults = await asking(scan, (signal) => target.catalogue.faults(signal));
-  if (faults === 'absent' || faults === 'unknown') return undefined;
-  const { conflictIds, ids, missing } = faults;
-  const known = await outbox.definitions.read();
-  const isRemade = ([name, id]: [string, string]): boolean => known.has(name) && known.get(name) !== id;
-  const remade = [...ids].filter(isRemade).map(([name]) => name);
-  // A definition with the known id was not made anew: only the mapping has another type.
-  const ofOtherType = new Set([...conflictIds].filter(isRemade).map(([name]) => name));
-  const gone = missing.filter((name) => known.has(name));
-  // An earlier version of the bridge, which stored no ids, may have written values of these attributes; then links have the values.
-  const unknown = missing.filter((name) => !known.has(name));
-  const applied = unknown.length > 0 ? await appliedAttributes(links, target.name) : new Set<string>();
-  const lost = unknown.filter((name) => applied.has(name));
-  return { ids, deleted: new Set([...remade, ...ofOtherType, ...gone, ...lost]), ofOtherType };
-}

@@ -1,4 +1,7 @@
-// Finds held and rejected changes that a person has already made at the platform, so that no operator needs to decide them.
+// Finds held and rejected changes that a person has already made at the platform (done changes), so that no operator needs to
+// decide them. A comparison finds those of a user by `doneOfUser`, those of a group by made-changes.ts. A run stores them
+// (`toDoneNote`, `noteDone`), and the next sync of the resource ends their wait. A plan counts them and says so
+// (`countDecidable`, `doneText`).
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { NO_GENERATION } from '../../directory/logs/provisioning-log.ts';
 import { isUnmanaged, removedUser } from '../../directory/member-names.ts';
@@ -45,54 +48,6 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
       if (isEmpty(value) && mayHaveValue(link, name) && isEmpty(values.get(name)))
         items.push({ kind: 'clearAttributes', ref, subject: name });
   return items.length === 0 ? undefined : { items, basis, marked: marked || (!isLeaver && !observed) };
-}
-
-/** Numbers of held and rejected changes of a resource. */
-type DecidableCounts = Record<'held' | 'rejected', number>;
-
-/** Returns how many of the done changes of each resource are held, and how many rejected. */
-export async function countDecidable(
-  { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
-  done: readonly DoneChanges[],
-): Promise<Map<Ref, DecidableCounts>> {
-  const counts = new Map<Ref, DecidableCounts>();
-  for (const { items } of done)
-    for (const [index, verdict] of (await guardStore.verdictsOn(items)).entries()) {
-      const ref = items[index]?.ref;
-      // Without a verdict, nothing of the change waits for a decision.
-      if (!ref || !verdict) continue;
-      const known = counts.get(ref) ?? { held: 0, rejected: 0 };
-      counts.set(ref, { ...known, [verdict]: known[verdict] + 1 });
-    }
-  return counts;
-}
-
-/**
- * Returns for each group how many of the done removals of members are decided with the account of the member, whose deactivation is
- * held or rejected. The guard has no verdict on such a removal, so `countDecidable` does not count it.
- */
-export async function countAbsentLeavers(
-  { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
-  done: readonly DoneChanges[],
-): Promise<Map<Ref, number>> {
-  const removals = done.flatMap(({ items }) =>
-    items.flatMap((item) => {
-      const user = removedUser(item);
-      return user === undefined ? [] : [{ item, user: parseRef(user).id }];
-    }),
-  );
-  const counts = new Map<Ref, number>();
-  if (removals.length === 0) return counts;
-  const [verdicts, decisions] = await Promise.all([
-    guardStore.verdictsOn(removals.map(({ item }) => item)),
-    guardStore.decisionsOfMembers(removals.map(({ user }) => user)),
-  ]);
-  for (const [index, { item }] of removals.entries()) {
-    const isDecidedWithAccount = decisions[index] === 'follows' || decisions[index] === 'rejected';
-    if (verdicts[index] === undefined && isDecidedWithAccount)
-      counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
-  }
-  return counts;
 }
 
 /** Returns the drift note that tells the next sync of the resource which changes are done. */
@@ -162,6 +117,54 @@ export async function noteDone(
       };
     }),
   );
+}
+
+/** Numbers of held and rejected changes of a resource. */
+type DecidableCounts = Record<'held' | 'rejected', number>;
+
+/** Returns how many of the done changes of each resource are held, and how many rejected. */
+export async function countDecidable(
+  { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
+  done: readonly DoneChanges[],
+): Promise<Map<Ref, DecidableCounts>> {
+  const counts = new Map<Ref, DecidableCounts>();
+  for (const { items } of done)
+    for (const [index, verdict] of (await guardStore.verdictsOn(items)).entries()) {
+      const ref = items[index]?.ref;
+      // Without a verdict, nothing of the change waits for a decision.
+      if (!ref || !verdict) continue;
+      const known = counts.get(ref) ?? { held: 0, rejected: 0 };
+      counts.set(ref, { ...known, [verdict]: known[verdict] + 1 });
+    }
+  return counts;
+}
+
+/**
+ * Returns for each group how many of the done removals of members are decided with the account of the member, whose deactivation is
+ * held or rejected. The guard has no verdict on such a removal, so `countDecidable` does not count it.
+ */
+export async function countAbsentLeavers(
+  { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
+  done: readonly DoneChanges[],
+): Promise<Map<Ref, number>> {
+  const removals = done.flatMap(({ items }) =>
+    items.flatMap((item) => {
+      const user = removedUser(item);
+      return user === undefined ? [] : [{ item, user: parseRef(user).id }];
+    }),
+  );
+  const counts = new Map<Ref, number>();
+  if (removals.length === 0) return counts;
+  const [verdicts, decisions] = await Promise.all([
+    guardStore.verdictsOn(removals.map(({ item }) => item)),
+    guardStore.decisionsOfMembers(removals.map(({ user }) => user)),
+  ]);
+  for (const [index, { item }] of removals.entries()) {
+    const isDecidedWithAccount = decisions[index] === 'follows' || decisions[index] === 'rejected';
+    if (verdicts[index] === undefined && isDecidedWithAccount)
+      counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** Returns a sentence without full stop: how many held and rejected changes of a resource need no operator any more. */

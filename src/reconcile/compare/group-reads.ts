@@ -1,8 +1,10 @@
-// Reads a limited number of groups of one user at the platform, to see whether the user is a member.
+// Reads a limited number of groups of one user at the platform, to see whether the user is a member: groups at the source that the
+// account does not list (`groupsAtSource`), and groups from which a removal of the user is pending (`sortPending`).
+import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
-import type { ScanResult } from '../scope.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { asking } from './platform-reads.ts';
 import type { GroupOfAccount } from './verified.ts';
 
@@ -24,44 +26,6 @@ export interface ComparedUser {
   pending: ReadonlyMap<string, string>;
   /** Groups from which the removal of the user was written and is not confirmed. */
   unconfirmed: ReadonlySet<string>;
-}
-
-/** The pending changes of a user's memberships, by what the platform shows of them. */
-export interface SortedPending {
-  /** Groups that somebody else has already made as the change wants. */
-  pendingDone: Ref[];
-  /**
-   * Groups with a pending removal of the user that could not be looked up, so that the user may be in them or not: beyond MOST_READ,
-   * or the read failed.
-   */
-  pendingUnread: Ref[];
-}
-
-/**
- * Sorts the user's pending memberships. A group that the account lists has the user. A platform may leave groups out of its
- * accounts, so only a read of the group proves that the user has left.
- */
-export async function sortPending(scan: ScanResult, user: ComparedUser): Promise<SortedPending> {
-  const { links, target } = scan.scope;
-  const listed = new Set(user.memberOf.map(({ id }) => id));
-  const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
-  const known = await links.getMany(target.name, refs);
-  const linked = refs.flatMap((ref, index) => {
-    const id = known[index]?.id;
-    return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
-  });
-  const joined = linked.filter(({ id, isAdded }) => isAdded && listed.has(id));
-  const maybeLeft = linked.filter(({ id, isAdded }) => !isAdded && !listed.has(id));
-  const read = await mapBounded(maybeLeft.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
-    ref,
-    state: (await readMembership(scan, id, user)).state,
-  }));
-  const provenLeft = read.filter(({ state }) => state === 'notMember' || state === 'noGroup');
-  const failed = read.filter(({ state }) => state === 'unknown');
-  return {
-    pendingDone: [...joined, ...provenLeft].map(({ ref }) => ref),
-    pendingUnread: [...failed, ...maybeLeft.slice(MOST_READ)].map(({ ref }) => ref),
-  };
 }
 
 /** A group of the user at the source, with what is known of it at the platform. */
@@ -125,6 +89,52 @@ export const isAsNamed = (group: GroupAtSource): boolean => {
 
 /** Returns the number of groups that are not read. */
 export const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
+
+/** Returns the stored links of the groups that were read in this state. */
+export const readLinksOf = (
+  { drifts }: ReconcileScope,
+  atSource: readonly GroupAtSource[],
+  state: ReadMembership['state'],
+): Promise<ObservedResource[]> =>
+  drifts.readLinks(atSource.flatMap(({ ref, read }) => (read?.state === state ? [ref] : [])));
+
+/** The pending changes of a user's memberships, by what the platform shows of them. */
+export interface SortedPending {
+  /** Groups that somebody else has already made as the change wants. */
+  pendingDone: Ref[];
+  /**
+   * Groups with a pending removal of the user that could not be looked up, so that the user may be in them or not: beyond MOST_READ,
+   * or the read failed.
+   */
+  pendingUnread: Ref[];
+}
+
+/**
+ * Sorts the user's pending memberships. A group that the account lists has the user. A platform may leave groups out of its
+ * accounts, so only a read of the group proves that the user has left.
+ */
+export async function sortPending(scan: ScanResult, user: ComparedUser): Promise<SortedPending> {
+  const { links, target } = scan.scope;
+  const listed = new Set(user.memberOf.map(({ id }) => id));
+  const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
+  const known = await links.getMany(target.name, refs);
+  const linked = refs.flatMap((ref, index) => {
+    const id = known[index]?.id;
+    return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
+  });
+  const joined = linked.filter(({ id, isAdded }) => isAdded && listed.has(id));
+  const maybeLeft = linked.filter(({ id, isAdded }) => !isAdded && !listed.has(id));
+  const read = await mapBounded(maybeLeft.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
+    ref,
+    state: (await readMembership(scan, id, user)).state,
+  }));
+  const provenLeft = read.filter(({ state }) => state === 'notMember' || state === 'noGroup');
+  const failed = read.filter(({ state }) => state === 'unknown');
+  return {
+    pendingDone: [...joined, ...provenLeft].map(({ ref }) => ref),
+    pendingUnread: [...failed, ...maybeLeft.slice(MOST_READ)].map(({ ref }) => ref),
+  };
+}
 
 /** Whether a user is a member of a group. `noGroup`: the platform has no such group. `unknown`: it could not be read. */
 export type ReadMembership =

@@ -3,7 +3,8 @@ import type { Ref } from '../../directory/records.ts';
 import { LONGEST_CIRCLE } from '../../sync/names/name-circle.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
-import { accountsNamed, newNameIn, withTakenName } from './namesake.ts';
+import { accountsNamed } from './namesake.ts';
+import { newNameIn, withTakenName } from './taken-renames.ts';
 import { verifyUsers } from './verify-users.ts';
 
 /**

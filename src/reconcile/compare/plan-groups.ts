@@ -1,4 +1,6 @@
-// Converts the differences of one group to plan entries. Pure.
+// Converts the differences of one group to plan entries. Pure. Three sorts: about the group itself (`existence`, `deletion`), about
+// pending memberships (`pendingMembers`), and about members that only one side has (`differingMembers`). The cause of an entry is
+// refined later (attribution.ts).
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { fold, parseRef } from '../../directory/records.ts';
@@ -45,18 +47,6 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
     ...surplusOfAdopted(group),
   ];
 }
-
-/**
- * Returns the entries of members that only the group to be adopted has. The sync that adopts the group leaves them, so they
- * are only reported; a later repair or an ordered sync removes them.
- */
-const surplusOfAdopted = (group: GroupCase): PlanEntry[] =>
-  (group.surplusThere ?? []).map((member) => ({
-    ...groupFields(group, 'none', 'report'),
-    ...MEMBER_REMOVED,
-    member,
-    reason: `no member at the source; the adoption of the group leaves this membership: only a later reconcile that repairs, or scim-bridge sync ${group.ref} after the adoption, removes the membership`,
-  }));
 
 /** Returns the entry of a group that the source deleted; a group that the bridge adopted is only reported. */
 function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
@@ -197,60 +187,84 @@ function leaverRemovals(group: GroupCase, rules: GroupRules): PlanEntry[] {
 
 /** Returns the entries of members that the platform lacks, and of members that only the platform has. */
 function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
-  const { policy } = rules;
   const { missing = [], gone, surplus = [] } = group.members ?? {};
-  const isLeftAsItIs = isLeftByCreateOnly(group, rules);
+  const isLeaver = isLeaverOf(group);
+  return [
+    ...missing.map((member) => missingMember(group, member, rules, gone?.has(member.ref) === true)),
+    ...surplus.map((member) => surplusMember(group, member, rules, isLeaver(member))),
+  ];
+}
+
+/** Returns the entry that adds a member. @param isGone the platform does not have the account of the member any more */
+function missingMember(group: GroupCase, member: Member, rules: GroupRules, isGone: boolean): PlanEntry {
+  const { link } = group;
   // Members may be missing because no sync has written them: changes may be lost, the group comes back into scope, or it is being
   // adopted (under `create-only` for ever). Then a missing member was not taken out at the platform.
   const mayLackAdditions =
-    group.isLost || (group.needsMemberReview && group.link.departed === true) || group.link.adopting === true;
-  const isUnwritten = ({ ref }: Member): boolean =>
-    mayLackAdditions || (ref !== null && group.unsent.has(parseRef(ref).id));
-  const isLeaver = isLeaverOf(group);
-  const added = missing.map((member): PlanEntry => ({
+    group.isLost || (group.needsMemberReview && link.departed === true) || link.adopting === true;
+  const isUnwritten = mayLackAdditions || (member.ref !== null && group.unsent.has(parseRef(member.ref).id));
+  const isLeftAsItIs = isLeftByCreateOnly(group, rules);
+  const atSource = isUnwritten ? 'member at the source' : TAKEN_OUT;
+  const reason = isGone ? 'member at the source, whose account is gone at the platform' : atSource;
+  return {
     ...groupFields(
       group,
-      isUnwritten(member) ? 'not applied' : 'platform changed',
+      isUnwritten ? 'not applied' : 'platform changed',
       isLeftAsItIs ? 'report' : 'apply',
     ),
     ...MEMBER_ADDED,
     member,
-    reason: `${
-      gone?.has(member.ref)
-        ? 'member at the source, whose account is gone at the platform'
-        : isUnwritten(member)
-          ? 'member at the source'
-          : TAKEN_OUT
-    }${isLeftAsItIs ? leftBy(policy) : ''}`,
-  }));
-  const removed = surplus.map((member): PlanEntry => {
-    const isUnwrittenRemoval = member.ref !== null && (group.isLost || isLeaver(member));
-    // The removal was answered with success, and not seen yet.
-    const didNotStick = group.unconfirmed.has(storedNameOf(member));
-    const cause = didNotStick ? 'write did not stick' : 'platform changed';
-    const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);
-    if (policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick) {
-      const reason =
-        'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
-      return {
-        ...common,
-        action: 'unmanaged',
-        member,
-        before: { member: true },
-        after: { member: true },
-        effect: 'report',
-        reason,
-      };
-    }
-    const byOthers = isUnwrittenRemoval ? '' : ', added at the platform';
-    const why = didNotStick ? '; the platform answered an earlier removal with success' : byOthers;
+    reason: `${reason}${isLeftAsItIs ? leftBy(rules.policy) : ''}`,
+  };
+}
+
+/**
+ * Returns the entry that removes a member, or that only tells of the member under `groups.members: owned`.
+ * @param isLeaver whether the source removed the member (`isLeaverOf`)
+ */
+function surplusMember(
+  group: GroupCase,
+  member: Member,
+  { policy }: GroupRules,
+  isLeaver: boolean,
+): PlanEntry {
+  const isUnwrittenRemoval = member.ref !== null && (group.isLost || isLeaver);
+  // The removal was answered with success, and not seen yet.
+  const didNotStick = group.unconfirmed.has(storedNameOf(member));
+  const cause = didNotStick ? 'write did not stick' : 'platform changed';
+  const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);
+  if (policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick) {
+    const reason =
+      'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
     return {
       ...common,
-      ...MEMBER_REMOVED,
+      action: 'unmanaged',
       member,
-      effect: policy.policy === 'sync' ? 'apply' : 'report',
-      reason: `no member at the source${why}${leftBy(policy)}`,
+      before: { member: true },
+      after: { member: true },
+      effect: 'report',
+      reason,
     };
-  });
-  return [...added, ...removed];
+  }
+  const byOthers = isUnwrittenRemoval ? '' : ', added at the platform';
+  const why = didNotStick ? '; the platform answered an earlier removal with success' : byOthers;
+  return {
+    ...common,
+    ...MEMBER_REMOVED,
+    member,
+    effect: policy.policy === 'sync' ? 'apply' : 'report',
+    reason: `no member at the source${why}${leftBy(policy)}`,
+  };
 }
+
+/**
+ * Returns the entries of members that only the group to be adopted has. The sync that adopts the group leaves them, so they
+ * are only reported; a later repair or an ordered sync removes them.
+ */
+const surplusOfAdopted = (group: GroupCase): PlanEntry[] =>
+  (group.surplusThere ?? []).map((member) => ({
+    ...groupFields(group, 'none', 'report'),
+    ...MEMBER_REMOVED,
+    member,
+    reason: `no member at the source; the adoption of the group leaves this membership: only a later reconcile that repairs, or scim-bridge sync ${group.ref} after the adoption, removes the membership`,
+  }));

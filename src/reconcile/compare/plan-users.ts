@@ -1,4 +1,6 @@
-// Converts the differences of one user to plan entries. Pure.
+// Converts the differences of one user to plan entries. Pure. Four cases: the user has no account yet (`planNewUser`), the
+// platform no longer has the account (`missingAccount`), the account of a leaver is due for its deletion (`deletion`), or the
+// account is there and its values may differ.
 import { ACCOUNT_NUMBER } from '../../directory/outbox/link.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { attributeChanges, coreOperations, observedCore } from '../../sync/diff.ts';
@@ -27,24 +29,35 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
   if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];
   if (!wanted.inScope && isDeletionDue(user, observed, rules)) return [deletion(user, observed, rules)];
+  const found = differencesOf(user, wanted, observed, rules);
+  return found.length === 0 ? [] : accountChanges(user, wanted, observed, found, rules);
+}
+
+/** Returns the differences between the account and its desired state, also in values that no list shows and in its number. */
+function differencesOf(
+  user: UserCase,
+  wanted: DesiredAccount,
+  observed: WireUser,
+  rules: TargetRules,
+): Difference[] {
+  const { link, values, otherNumber } = user;
   // A changed value is written even if no account shows the attribute, because the attribute may be new.
   const isChanged = changedSinceApplied(link, wanted);
   // The user list may lack an attribute of all accounts (`isVisible`); a difference in it then proves nothing. The value list of one
   // user is complete.
-  const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
-  const shown = differences(wanted, observed, link, rules.types, rules.visibility, user.values).filter(
+  const isRead = (name: string): boolean => values !== undefined && name.startsWith('attributes.');
+  const shown = differences(wanted, observed, link, rules.types, rules.visibility, values).filter(
     ({ name }) => isChanged(name) || isRead(name) || rules.visibility.isVisible(name),
   );
   const number =
-    user.otherNumber === undefined
+    otherNumber === undefined
       ? []
-      : [{ name: ACCOUNT_NUMBER, before: link.account ?? null, after: user.otherNumber }];
-  const found = [
+      : [{ name: ACCOUNT_NUMBER, before: link.account ?? null, after: otherNumber }];
+  return [
     ...shown,
-    ...(user.values ? [] : unlistedChanges(wanted, link, rules.types)),
+    ...(values ? [] : unlistedChanges(wanted, link, rules.types)),
     ...(wanted.inScope ? number : []),
   ];
-  return found.length === 0 ? [] : accountChanges(user, wanted, observed, found, rules);
 }
 
 /**

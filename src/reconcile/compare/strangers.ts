@@ -1,4 +1,6 @@
-// Keeps the accounts of a list that the sync of a user without account may find under the name or externalId of the user.
+// Keeps the accounts of a user list that the sync of a user without account may find under the name or externalId of the user (the
+// namesakes of the user). Three sorts: unmanaged accounts, accounts of users who left (`former`), and accounts of other connections
+// (`taken`). The account of a user who left is kept apart because the sync takes it over, unless a pending sync deletes it first.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';

@@ -1,5 +1,6 @@
-// Verifies suspected drift of users one by one. The link is read before the account, so that a write in between is not
-// taken for drift.
+// Verifies suspected drift of users: reads each user alone, and again if the user changed during the read. `verifyUser` compares
+// one: it reads the platform (`readAtPlatform`), and converts the differences to plan entries. The link is read before the
+// account, so that a write in between is not taken for drift.
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
@@ -67,73 +68,96 @@ async function lookAtUsers(
 }
 
 /**
- * Verifies one user. Reads in this order: the linked account, or if it is missing the one that has the externalId or the name; the
- * attribute values; the account that may be adopted, with its values; the number of the account.
+ * Verifies one user, and converts the differences to plan entries (plan-users.ts).
  * @returns undefined when the platform could not be read
  */
 async function verifyUser(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   mapped: UserToVerify | undefined,
-  { withValues, strangers }: VerifyUsersOptions,
+  options: VerifyUsersOptions,
 ): Promise<VerifiedResource | undefined> {
   const link = parseLink(text);
   const basis = { version: mapped?.version ?? 0, link: hashOfLink(text) };
   const [deletedAt] = mapped ? [] : await scan.scope.drifts.deletionTimes([parseRef(ref).id]);
-  const common = { ref, link, basis, marked, wanted: mapped?.wanted, deletedAt };
+  const stored = { ref, link, basis, marked, wanted: mapped?.wanted, deletedAt };
   // A resource without record is either deleted at the source, which a tombstone proves, or its record was lost.
   if (!mapped && !link.departed && deletedAt === undefined) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
-    return { ref, entries: [conflict(common, reason)] };
+    return { ref, entries: [conflict(stored, reason)] };
   }
   const protection = protectionAt(scan.scope.target);
   const desiredName = mapped?.wanted.core.userName;
   if (isProtected(link, protection, desiredName ? String(desiredName) : undefined))
     return { ref, entries: [] };
-  const observed = await readLinkedUser(scan, link);
+  const found = await readAtPlatform(scan, stored, mapped, options);
   // Left out and counted as unknown: without a read nothing is known of the account.
-  if (observed === 'unknown') return undefined;
-  const present = observed === 'absent' ? undefined : observed;
-  const namesake = present || !mapped ? undefined : await findNamesake(scan, mapped.wanted, strangers);
-  if (namesake === 'unknown') return undefined;
-  // The values are also read while the emptying of one waits for a decision: somebody may have emptied it at the platform, which
-  // only the value list shows.
-  const needsValues = withValues(ref) || isEmptyingUndecided(link, mapped);
-  const read = present && needsValues ? await readValues(scan, link, present) : undefined;
-  // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
-  const areValuesUnread = read === 'unknown';
-  const numbered = read === 'unknown' ? undefined : read;
-  const values = numbered?.values;
-  // The account that the sync would try to adopt, because the user has none; another connection may be linked to it.
-  const candidate =
-    namesake?.id ?? (present || !mapped ? undefined : await takenId(scan, mapped.wanted, strangers));
-  const takenBy = await takenElsewhereText(scan, 'User', candidate, mapped?.wanted.core);
-  const mayAdopt =
-    namesake && mapped && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
-  const adoptable = mayAdopt ? await readAdoptable(scan, namesake, mapped.wanted) : undefined;
-  if (adoptable === 'unknown') return undefined;
-  const found: UserCase = { ...common, deletedAt, observed: present, namesake, takenBy, adoptable, values };
-  const proven = numbered ? { number: numbered.account } : await currentNumberOf(scan, found);
-  if (proven === 'unknown') return undefined;
-  const isOutdated =
-    link.account !== undefined && proven.number !== undefined && proven.number !== link.account;
-  const user = isOutdated ? { ...found, otherNumber: proven.number } : found;
+  if (found === 'unknown') return undefined;
+  const { user, areValuesUnread } = found;
+  const { observed, adoptable, values } = user;
   return {
     ref,
-    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, mapped)],
+    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(stored, mapped)],
     version: basis.version,
-    changedAt: present?.meta?.lastModified,
+    changedAt: observed?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
-    account: present && { user: present, values },
+    account: observed && { user: observed, values },
     areValuesUnread,
-    memberOf: groupsOfAccount(present ?? adoptable?.account),
+    memberOf: groupsOfAccount(observed ?? adoptable?.account),
     isReturning: isReturning(link, mapped),
     isOut: mapped?.wanted.inScope !== true,
     done: doneOfUser(user),
     isUnmappable: isUnmappable(mapped),
-    notAdopted: adoptable && (await whyNotAdopted(scan, common, adoptable.account)),
+    notAdopted: adoptable && (await whyNotAdopted(scan, stored, adoptable.account)),
   };
+}
+
+/** The part of a UserCase that is known before the platform is read. */
+type StoredUser = Pick<UserCase, 'ref' | 'link' | 'basis' | 'marked' | 'wanted' | 'deletedAt'>;
+
+/**
+ * Reads a user at the platform, in this order: the linked account, or if it is missing the one that has the externalId or the name;
+ * the attribute values; the account that may be adopted, with its values; the number of the account.
+ * @returns `unknown` when the platform could not be read; `areValuesUnread`: only the values could not be read
+ */
+async function readAtPlatform(
+  scan: ScanResult,
+  stored: StoredUser,
+  mapped: UserToVerify | undefined,
+  { withValues, strangers }: VerifyUsersOptions,
+): Promise<{ user: UserCase; areValuesUnread: boolean } | 'unknown'> {
+  const { ref, link } = stored;
+  const read = await readLinkedUser(scan, link);
+  if (read === 'unknown') return 'unknown';
+  const observed = read === 'absent' ? undefined : read;
+  const namesake = observed || !mapped ? undefined : await findNamesake(scan, mapped.wanted, strangers);
+  if (namesake === 'unknown') return 'unknown';
+
+  // The values are also read while the emptying of one waits for a decision: somebody may have emptied it at the platform, which
+  // only the value list shows.
+  const needsValues = withValues(ref) || isEmptyingUndecided(link, mapped);
+  const readNumbered = observed && needsValues ? await readValues(scan, link, observed) : undefined;
+  // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
+  const areValuesUnread = readNumbered === 'unknown';
+  const numbered = readNumbered === 'unknown' ? undefined : readNumbered;
+  const values = numbered?.values;
+
+  // The account that the sync would try to adopt, because the user has none; another connection may be linked to it.
+  const candidate =
+    namesake?.id ?? (observed || !mapped ? undefined : await takenId(scan, mapped.wanted, strangers));
+  const takenBy = await takenElsewhereText(scan, 'User', candidate, mapped?.wanted.core);
+  const mayAdopt =
+    namesake && mapped && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
+  const adoptable = mayAdopt ? await readAdoptable(scan, namesake, mapped.wanted) : undefined;
+  if (adoptable === 'unknown') return 'unknown';
+
+  const user: UserCase = { ...stored, observed, namesake, takenBy, adoptable, values };
+  const proven = numbered ? { number: numbered.account } : await currentNumberOf(scan, user);
+  if (proven === 'unknown') return 'unknown';
+  const isOutdated =
+    link.account !== undefined && proven.number !== undefined && proven.number !== link.account;
+  return { user: isOutdated ? { ...user, otherNumber: proven.number } : user, areValuesUnread };
 }
 
 /**

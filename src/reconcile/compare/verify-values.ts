@@ -1,14 +1,14 @@
-// Verifies attribute values that no list shows: of a few users in each run, of all in a full run, and of users whose attribute no
-// account of the list shows. Each user takes one call for the values and, unless the run reads the whole user list, one to search
-// the number of the account.
+// Verifies attribute values that no list shows: of VALUES_IN_TURN users in each run, of all in a full run. `verifyValues` returns
+// the users that differ as suspects, which verify-users.ts then compares. Each user takes one call for the values and, unless the
+// run reads the whole user list, one to search the number of the account, under which the platform stores the values.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { differences, desiredFromLink, hasUnknownValue } from './compare.ts';
-import { readDefinitions, type ReadDefinitions } from './definitions.ts';
+import { readDefinitions, type ReadDefinitions } from './deleted-definitions.ts';
 import { usersToVerify } from './desired-users.ts';
-import { isEmpty, unlistedAttributes } from '../../sync/diff.ts';
+import { unlistedAttributes } from '../../sync/diff.ts';
 import { readNoted } from './look-again.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
@@ -55,26 +55,34 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   const isOfAll = full || [...unlisted].some((name) => deleted?.has(name) && !ofOtherType?.has(name));
   // One list costs less than a search for each person.
   const reading = isOfAll ? { ...scan, findConsoleAccounts: scan.findListedAccounts } : scan;
-  let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
+  const most = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = isOfAll ? 0 : await runs.cursor('values');
-  /** Returns the findings; if a number is wrong, those about all users. */
-  const result = (): ValueLook | Promise<ValueLook> =>
-    isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
+  await compareInTurn(reading, { begin, most }, look);
+  // With a wrong number, values may have been written to the account of any other user, so those of all users are compared.
+  return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
+}
+
+/** Compares the values of up to `most` users in the order of creation, from the place `begin` on; the first user follows the last. */
+async function compareInTurn(
+  scan: ScanResult,
+  { begin, most }: { begin: number; most: number },
+  look: ValueLook,
+): Promise<void> {
+  let left = most;
   // Position 0 is the first user: after the last user the turn goes on with the first.
   for (const start of begin === 0 ? [0] : [begin, 0]) {
-    for await (const records of directory.scan('User', start)) {
+    for await (const records of scan.scope.directory.scan('User', start)) {
       const some = records.slice(0, left);
       await compareValues(
-        reading,
+        scan,
         some.map(({ id }) => refOf('User', id)),
         look,
       );
       look.cursor = some.at(-1)?.place ?? look.cursor;
       left -= some.length;
-      if (left <= 0) return result();
+      if (left <= 0) return;
     }
   }
-  return result();
 }
 
 /** Compares the values of these users, and adds the users that differ to `look.suspects`. */
@@ -85,7 +93,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const { ref, text } = each;
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
-    const found = isManaged ? await valuesOf(scan, each) : undefined;
+    const found = isManaged ? await valuesOfLinked(scan, each) : undefined;
     // The stored number is wrong, so values of this user may have been written to the account of another person. `verifyValues`
     // then reads the values of all users.
     if (typeof found === 'object' && link.account !== undefined && found.account !== link.account) {
@@ -113,6 +121,19 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
   });
 }
 
+/** Returns what `readValues` returns for a linked user, whose account is found by the userName and externalId of the link. */
+export function valuesOfLinked(scan: ScanResult, user: ObservedResource): ReturnType<typeof readValues> {
+  const link = parseLink(user.text);
+  const { id = '', core: { userName, externalId } = {} } = link;
+  const shown = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
+  return readNoted(
+    scan,
+    user,
+    (own) => readValues(own, link, shown),
+    (values) => values === 'unknown',
+  );
+}
+
 /**
  * Returns whether one of the differences of a user is in a value that no list of the platform shows, and there are more than
  * VALUES_IN_TURN users. Then only one of several runs reads the values of this user and finds the difference.
@@ -134,37 +155,4 @@ export async function isFoundInTurn(
       !isUndefined(entry.attribute),
   );
   return isAny && (await directory.count('User')) > VALUES_IN_TURN;
-}
-
-/** Number of users whose value list decides whether the values of an attribute are lost, or the user list leaves them out. */
-export const LOST_SAMPLES = 2;
-
-/**
- * Returns those attributes of `hidden` that are missing in at least one of the value lists that it reads. No account of the user
- * list shows them either, so all their values count as gone, for example because the definition was deleted and made again.
- * @param hidden attribute, as `attributes.<name>`, to some users that should have a value
- */
-export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {
-  const lost = new Set<string>();
-  for (const [name, refs] of hidden) {
-    for (const each of await scan.scope.drifts.readLinks(refs)) {
-      const values = await valuesOf(scan, each);
-      const isRead = typeof values === 'object' && values.values !== undefined;
-      if (isRead && isEmpty(values.values?.get(name.slice('attributes.'.length)))) lost.add(name);
-    }
-  }
-  return lost;
-}
-
-/** Returns what `readValues` returns for a linked user, whose account is found by the userName and externalId of the link. */
-function valuesOf(scan: ScanResult, user: ObservedResource): ReturnType<typeof readValues> {
-  const link = parseLink(user.text);
-  const { id = '', core: { userName, externalId } = {} } = link;
-  const shown = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
-  return readNoted(
-    scan,
-    user,
-    (own) => readValues(own, link, shown),
-    (values) => values === 'unknown',
-  );
 }

@@ -10,7 +10,7 @@ import { verifyUsers } from '../compare/verify-users.ts';
 import { verifyValues, type ValueLook } from '../compare/verify-values.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
-import type { UserScan } from '../scan/compare-user-page.ts';
+import type { UserScan } from '../scan/user-scan.ts';
 import { readOrphans, type Orphans } from '../scan/cover.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from '../scan/scan-groups.ts';
 import { scanUsers } from '../scan/scan-users.ts';

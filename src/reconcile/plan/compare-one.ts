@@ -1,4 +1,4 @@
-// Compares one user or group with the platform; writes nothing.
+// Compares one user or group with the platform, for explain and for the sync of one resource; writes nothing.
 import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
@@ -11,7 +11,7 @@ import type { DoneChanges } from '../compare/done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import { withFollowers } from './followers.ts';
 import { renamesOfHolders } from '../compare/name-holders.ts';
-import { withTakenName } from '../compare/namesake.ts';
+import { withTakenName } from '../compare/taken-renames.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { readLinkedUser, readValues } from '../compare/platform-reads.ts';
 import { learnKeyOwner } from '../compare/protected.ts';
@@ -78,7 +78,15 @@ export async function compareOne(
 ): Promise<ComparedOne | null> {
   const scan = createNarrowScan(scope, options.signal, options.noteFailure);
   await learnKeyOwner(scope, options.signal);
-  if (ref.startsWith('Group:')) return compareGroup(scan, ref, options);
+  return ref.startsWith('Group:') ? compareGroup(scan, ref, options) : compareUser(scan, ref);
+}
+
+/**
+ * Compares one user, as `compareOne`: the account, with the renames of others that its new name waits for; the entries that follow
+ * from these; and the memberships, unless the sync writes all of them anyway (`comparesMemberships`).
+ */
+async function compareUser(scan: ScanResult, ref: Ref): Promise<ComparedOne | null> {
+  const { scope } = scan;
   // Read before the account, so that a write in between is not taken for drift.
   const { pendingMemberships, unconfirmedRemovals } = await scope.outbox.resourceStatus(ref);
   const verified = await verifyUsers(scan, [ref], { withValues: () => true });
@@ -116,6 +124,45 @@ export async function compareOne(
     unconfirmed: new Set(unconfirmedRemovals),
   });
   return memberships && { ...memberships, entries: [...entries, ...memberships.entries], ...common };
+}
+
+/** Reads the account of a user whom no run compares, such as a protected one. @returns null when it could not be read */
+async function readUncompared(
+  scan: ScanResult,
+  entries: PlanEntry[],
+  link: Link,
+  pending: ReadonlyMap<string, string>,
+): Promise<ComparedOne | null> {
+  const user = await readLinkedUser(scan, link);
+  if (user === 'unknown') return null;
+  if (user === 'absent') {
+    const isGone = link.id !== undefined;
+    return { entries, done: undefined, isGone, ...(isGone && { pendingDone: removalsIn(pending) }) };
+  }
+  const read = await readValues(scan, link, user);
+  if (read === 'unknown') return null;
+  const account = { user, values: read?.values };
+  return { entries, done: undefined, account, groupsLeftAlone: groupsOfAccount(user) ?? [] };
+}
+
+/** Returns the groups with a pending removal of the user. */
+const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
+  [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
+
+/**
+ * Returns whether the groups of the account are compared, which needs the linked account: `memberOf` may be of an account that the
+ * sync refuses to adopt. They are not compared for a user who is newly linked or comes back into scope: the sync writes all
+ * memberships, and `withFollowers` lists them. They are not compared for a departed user either, because the bridge no longer
+ * maintains the memberships.
+ */
+function comparesMemberships(
+  user: VerifiedResource,
+  entries: readonly PlanEntry[],
+  link: Link,
+): user is VerifiedResource & { memberOf: readonly GroupOfAccount[] } {
+  const isNewlyLinked = entries.some(({ action }) => NEWLY_LINKED.has(action));
+  const hasGroups = user.account !== undefined && user.memberOf !== undefined;
+  return hasGroups && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
 }
 
 /** Compares one group, as `compareOne`. */
@@ -157,43 +204,4 @@ async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Pr
     const found = await usersToVerify(scan.scope, observed);
     return [...found].map(([ref, { wanted }]) => ({ ref, entries: [], isOut: !wanted.inScope }));
   });
-}
-
-/** Returns the groups with a pending removal of the user. */
-const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
-  [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
-
-/** Reads the account of a user whom no run compares, such as a protected one. @returns null when it could not be read */
-async function readUncompared(
-  scan: ScanResult,
-  entries: PlanEntry[],
-  link: Link,
-  pending: ReadonlyMap<string, string>,
-): Promise<ComparedOne | null> {
-  const user = await readLinkedUser(scan, link);
-  if (user === 'unknown') return null;
-  if (user === 'absent') {
-    const isGone = link.id !== undefined;
-    return { entries, done: undefined, isGone, ...(isGone && { pendingDone: removalsIn(pending) }) };
-  }
-  const read = await readValues(scan, link, user);
-  if (read === 'unknown') return null;
-  const account = { user, values: read?.values };
-  return { entries, done: undefined, account, groupsLeftAlone: groupsOfAccount(user) ?? [] };
-}
-
-/**
- * Returns whether the groups of the account are compared, which needs the linked account: `memberOf` may be of an account that the
- * sync refuses to adopt. They are not compared for a user who is newly linked or comes back into scope: the sync writes all
- * memberships, and `withFollowers` lists them. They are not compared for a departed user either, because the bridge no longer
- * maintains the memberships.
- */
-function comparesMemberships(
-  user: VerifiedResource,
-  entries: readonly PlanEntry[],
-  link: Link,
-): user is VerifiedResource & { memberOf: readonly GroupOfAccount[] } {
-  const isNewlyLinked = entries.some(({ action }) => NEWLY_LINKED.has(action));
-  const hasGroups = user.account !== undefined && user.memberOf !== undefined;
-  return hasGroups && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
 }

@@ -1,7 +1,10 @@
-// Finds the memberships that the sync of a created, adopted, relinked or returning resource writes too.
+// Finds the memberships that the sync of another resource writes too: of a created, adopted or relinked group
+// (`followersOfGroup`), and of a created, adopted, relinked or returning user (`followersOfUsers`). `toFollower` makes the entry
+// of one; its parent is the change whose sync writes it.
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
+import type { SyncPolicy } from '../../sync/target.ts';
 import { MEMBER_ADDED, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
 import { WAITS_FOR_USER } from '../compare/group-case.ts';
@@ -16,38 +19,6 @@ export interface Following {
   user: Ref;
   link: Link;
   name: string;
-}
-
-/** Returns the key by which two entries about the same membership are found. */
-export const membershipKey = ({ ref, member }: { ref: Ref | null; member?: { ref: Ref | null } }): string =>
-  `${ref ?? ''} ${member?.ref ?? ''}`;
-
-/** Returns the id of the account or group after the plan is applied; undefined for one that is created. */
-export function platformIdAfter({ action, after, platformId }: PlanEntry): string | undefined {
-  if (action === 'create') return undefined;
-  return NEWLY_LINKED.has(action) ? String(after?.id) : (platformId ?? undefined);
-}
-
-/** Returns the entry of a membership; `report` if the user's own last sync was refused. */
-export function toFollower({ parent, group, user, link, name }: Following): PlanEntry {
-  const refusal = refusalOf(link);
-  const waits = refusal ? `${WAITS_FOR_USER} (${refusal.reason})` : '';
-  const why = parent.kind === 'User' ? 'the account' : 'the group';
-  const isAnew = NEWLY_LINKED.has(parent.action);
-  const how = parent.action === 'create' ? 'created' : isAnew ? 'linked anew' : 'managed again';
-  return {
-    ...MEMBER_ADDED,
-    kind: 'Group',
-    ref: group.ref,
-    platformId: group.platformId,
-    name: group.name,
-    member: { ref: user, platformId: link.id ?? null, name },
-    effect: refusal ? 'report' : 'apply',
-    reason: `member at the source; ${why} is ${how}${waits}`,
-    attribution: parent.attribution,
-    basis: parent.basis,
-    follows: parent.ref as Ref,
-  };
 }
 
 /** Returns the memberships that the sync of a group writes when it creates, adopts or relinks the group. */
@@ -114,23 +85,60 @@ export async function followersOfUsers(
       const parent = byId.get(record.id);
       if (!parent) continue;
       const id = platformIdAfter(parent);
-      const has = new Set(id === undefined ? [] : memberOf.get(refOf('User', record.id)));
+      const user = refOf('User', record.id);
+      const account: Link = id === undefined ? {} : { id };
+      const has = new Set(id === undefined ? [] : memberOf.get(user));
       for (const { id: groupId, displayName } of groups) {
         const ref = refOf('Group', groupId);
         const name = target.mapping.groupName(displayName);
         const link = linkOf.get(ref) ?? {};
-        // Under create-only a group is changed only until its creation is complete (`isIncomplete`).
-        const isLeftAsItIs = target.policy.policy === 'create-only' && link.isIncomplete !== true;
         // The members of a group that this plan creates or links are added by `followersOfGroup`.
-        const isThere = link.id !== undefined && link.departed !== true && !isLeftAsItIs && !parents.has(ref);
-        const member = { ref: refOf('User', record.id) };
-        const isWritten = !has.has(link.id ?? '') || sent.has(membershipKey({ ref, member }));
-        if (name === undefined || !isThere || !isWritten) continue;
+        if (name === undefined || parents.has(ref) || !takesMembers(link, target.policy)) continue;
+        const isMember = has.has(link.id ?? '');
+        if (isMember && !sent.has(membershipKey({ ref, member: { ref: user } }))) continue;
         const group = { ref, platformId: link.id ?? null, name };
-        const account: Link = id === undefined ? {} : { id };
-        following.push({ parent, group, user: member.ref, link: account, name: parent.name });
+        following.push({ parent, group, user, link: account, name: parent.name });
       }
     }
   }
   return following;
+}
+
+/** Returns whether the bridge adds members to the group of a link. */
+function takesMembers(link: Link, { policy }: Pick<SyncPolicy, 'policy'>): boolean {
+  // Under create-only a group is changed only until its creation is complete (`isIncomplete`).
+  const isLeftAsItIs = policy === 'create-only' && link.isIncomplete !== true;
+  return link.id !== undefined && link.departed !== true && !isLeftAsItIs;
+}
+
+/** Returns the entry of a membership; `report` if the user's own last sync was refused. */
+export function toFollower({ parent, group, user, link, name }: Following): PlanEntry {
+  const refusal = refusalOf(link);
+  const waits = refusal ? `${WAITS_FOR_USER} (${refusal.reason})` : '';
+  const why = parent.kind === 'User' ? 'the account' : 'the group';
+  const isAnew = NEWLY_LINKED.has(parent.action);
+  const how = parent.action === 'create' ? 'created' : isAnew ? 'linked anew' : 'managed again';
+  return {
+    ...MEMBER_ADDED,
+    kind: 'Group',
+    ref: group.ref,
+    platformId: group.platformId,
+    name: group.name,
+    member: { ref: user, platformId: link.id ?? null, name },
+    effect: refusal ? 'report' : 'apply',
+    reason: `member at the source; ${why} is ${how}${waits}`,
+    attribution: parent.attribution,
+    basis: parent.basis,
+    follows: parent.ref as Ref,
+  };
+}
+
+/** Returns the key by which two entries about the same membership are found. */
+export const membershipKey = ({ ref, member }: { ref: Ref | null; member?: { ref: Ref | null } }): string =>
+  `${ref ?? ''} ${member?.ref ?? ''}`;
+
+/** Returns the id of the account or group after the plan is applied; undefined for one that is created. */
+export function platformIdAfter({ action, after, platformId }: PlanEntry): string | undefined {
+  if (action === 'create') return undefined;
+  return NEWLY_LINKED.has(action) ? String(after?.id) : (platformId ?? undefined);
 }

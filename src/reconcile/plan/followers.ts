@@ -1,5 +1,6 @@
-// Adds the entries that the sync of a created, adopted, relinked or returning resource causes: memberships and attribute definitions.
-// Leaves out, or only reports, the changes that a sync will not make because of the state of the user.
+// Adds the entries that the sync of another resource writes too (followers): the memberships of a created, adopted, relinked or
+// returning user or group, and the attribute definitions that the sync of a user creates. Leaves out, or only reports, the
+// changes that a sync will not make because of the state of the user.
 import type { Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { isChange, isPending, NEWLY_LINKED, type PlanEntry, reportedAs } from '../entry.ts';
@@ -59,7 +60,7 @@ export async function withFollowers(
   return reportUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
 }
 
-/** Returns the entries with the definitions and memberships that follow from them. */
+/** Returns the entries with the definitions and memberships that follow from them (steps 2 and 3). */
 async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
@@ -75,6 +76,7 @@ async function withAllFollowers(
     ...missing,
     ...(isConflictPerAttribute ? [...conflicts].map(toDefinitionConflict) : []),
   ];
+  // The changes that have followers: those that link a resource newly, by ref, and one of each user who comes back into scope.
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
@@ -87,7 +89,6 @@ async function withAllFollowers(
   // Pending additions of newly linked users. The sync of a group sends these without reading its members, so their followers are
   // planned even if the new account is a member already.
   const sent = new Set(found.filter((entry) => isReplaced(entry) && isPending(entry)).map(membershipKey));
-  const plannedKeys = new Set(remaining.filter(({ action }) => action === 'addMember').map(membershipKey));
   const linked = new Set([...parents.values()].map(platformIdAfter));
   // Before the plan, an account that the plan links looks like an unmanaged member of its groups.
   const isLinkedByPlan = ({ action, effect, member }: PlanEntry): boolean =>
@@ -96,6 +97,32 @@ async function withAllFollowers(
     member?.ref === null &&
     linked.has(member.platformId ?? '');
   const memberOf = new Map(verified.map(({ ref, memberOf: groups }) => [ref, groups?.map(({ id }) => id)]));
+  const followers = await missingFollowers(scan, remaining, { parents, returning, memberOf, sent });
+  return [...ofDefinitions, ...remaining.filter((entry) => !isLinkedByPlan(entry)), ...followers];
+}
+
+/**
+ * Returns an entry for each membership that the syncs of these changes write, and that has no entry yet.
+ * @param planned the other entries of the plan
+ * @param options.memberOf platform ids of the groups of each account
+ * @param options.sent as in `followersOfUsers`
+ */
+async function missingFollowers(
+  scan: ScanResult,
+  planned: readonly PlanEntry[],
+  {
+    parents,
+    returning,
+    memberOf,
+    sent,
+  }: {
+    parents: ReadonlyMap<Ref, PlanEntry>;
+    returning: readonly PlanEntry[];
+    memberOf: ReadonlyMap<Ref, readonly string[] | undefined>;
+    sent: ReadonlySet<string>;
+  },
+): Promise<PlanEntry[]> {
+  const plannedKeys = new Set(planned.filter(({ action }) => action === 'addMember').map(membershipKey));
   const followers: PlanEntry[] = [];
   const add = (following: Following): void => {
     const { group, user } = following;
@@ -111,7 +138,7 @@ async function withAllFollowers(
   const users = [...[...parents.values()].filter(({ kind }) => kind === 'User'), ...returning];
   for (const portion of inPortions(users, PORTION))
     for (const each of await followersOfUsers(scan, portion, parents, { memberOf, sent })) add(each);
-  return [...ofDefinitions, ...remaining.filter((entry) => !isLinkedByPlan(entry)), ...followers];
+  return followers;
 }
 
 /** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */

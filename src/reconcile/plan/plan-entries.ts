@@ -7,7 +7,7 @@ import { readValueWrites } from '../compare/last-writes.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
 import { DESTRUCTIVE, isDrift, reportedAs, type PlanEntry } from '../entry.ts';
 import { inReadingOrder } from '../plan.ts';
-import type { UserScan } from '../scan/compare-user-page.ts';
+import type { UserScan } from '../scan/user-scan.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { unmappedEntries } from '../tenant/applied-attributes.ts';
@@ -17,7 +17,8 @@ import { withToBeHeld } from '../unwritten/to-be-held.ts';
 import { withoutUnwritten } from '../unwritten/unwritten.ts';
 import type { Lists, PlanOptions, ComparisonRun } from './compare-all.ts';
 import { withFollowers } from './followers.ts';
-import { deadLetterEntries, unmanagedEntries } from './reported-entries.ts';
+import { deadLetterEntries } from './dead-letter-entries.ts';
+import { unmanagedEntries } from './unmanaged-entries.ts';
 
 /** The verified resources, with what tells the causes of their differences. */
 interface Judged {

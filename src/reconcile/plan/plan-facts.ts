@@ -1,24 +1,15 @@
 // Gathers what a comparison found at a recognised tenant: all that its plan and its findings are made of.
-import type { Ref } from '../../directory/records.ts';
 import { withLostCause } from '../compare/attribution.ts';
-import { withTakenNames } from '../compare/namesake.ts';
+import { withTakenNames } from '../compare/taken-renames.ts';
 import { applyRefusals } from '../compare/refusals.ts';
 import { planHandover } from '../handover/plan-handover.ts';
-import type { Plan } from '../plan.ts';
 import { ifOpen, readRestored } from '../tenant/restored.ts';
 import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { healedByUserList } from '../unwritten/held.ts';
 import { changedProtection } from '../unwritten/protection.ts';
 import { verifyRest, type ComparisonRun, type Lists, type PlanOptions } from './compare-all.ts';
 import { deadLettersToEnd, entriesOf } from './plan-entries.ts';
-import {
-  absentText,
-  countAbsentLeavers,
-  countDecidable,
-  doneText,
-  type DoneChanges,
-} from '../compare/done-changes.ts';
-import type { ReconcileScope } from '../scope.ts';
+import { exceptionsOfPlan } from './plan-exceptions.ts';
 
 /** The lists that a run compared, and what was found about their resources. */
 export type PlanFacts = Awaited<ReturnType<typeof gatherFacts>>;
@@ -99,42 +90,5 @@ export async function gatherFacts(
      * next sync compares all members (`needsMemberReview`), and users whose protection changed since their last sync.
      */
     toMark,
-  };
-}
-
-/** Largest number of exceptions that a plan lists; it counts all of them. */
-const MOST_EXCEPTIONS = 1000;
-
-/**
- * Returns the number of exceptions, and the oldest of them for display.
- * @param done changes that the platform has already
- * @param waiting by person, a text about what waits for the held deactivation
- */
-export async function exceptionsOfPlan(
-  { outbox }: ReconcileScope,
-  done: readonly DoneChanges[],
-  waiting: ReadonlyMap<Ref, string>,
-): Promise<Plan['exceptions']> {
-  const { exceptions } = await outbox.backlog();
-  const items = exceptions.total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
-  const [counts, absent] = await Promise.all([
-    countDecidable(outbox, done),
-    countAbsentLeavers(outbox, done),
-  ]);
-  return {
-    // Syncs may add exceptions between the two reads.
-    total: Math.max(exceptions.total, items.length),
-    items: items.map((each) => {
-      // A target on hold is an exception without a resource.
-      const count = each.ref === null ? undefined : counts.get(each.ref);
-      const absentMembers = each.ref === null ? undefined : absent.get(each.ref);
-      const told = [
-        each.message,
-        count && doneText(count),
-        absentMembers && absentText(absentMembers),
-        each.ref === null ? undefined : waiting.get(each.ref),
-      ];
-      return { ...each, message: told.filter(Boolean).join('; ') };
-    }),
   };
 }

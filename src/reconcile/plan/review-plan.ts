@@ -1,10 +1,13 @@
-// Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already
-// made.
+// Compares a saved plan with the present state before it is applied. The resources of its changes are verified again, and each
+// change is sorted: left to apply; already made (carried-out.ts); or stale, because record, link or platform changed in another
+// way. Three sorts of changes are judged apart: those that a run has to mark (`needsMark`), those whose resource had the mark of
+// a push (`isMarked`), and followers, which the sync of another resource writes.
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { storedNameOf } from '../../directory/member-names.ts';
 import { canonicalJson } from '../../support/canonical-json.ts';
 import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../entry.ts';
 import { learnKeyOwner } from '../compare/protected.ts';
+import { isCarriedOut } from './carried-out.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from '../plan.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
@@ -74,6 +77,7 @@ export async function reviewPlan(
   const scan = createNarrowScan(scope, signal);
   await learnKeyOwner(scope, signal);
   const ofToMark = await verifyAgain(scan, toMark);
+  // Changes that the present comparison does not find in the same form: made already, or stale.
   const present = new Set([...ofToMark.values()].flatMap(({ entries }) => entries.map(essence)));
   const changed = toMark.filter((entry) => !present.has(essence(entry)));
   // The worker writes a change whose resource was marked before the plan, so a change of the platform does not make it stale. If
@@ -85,25 +89,12 @@ export async function reviewPlan(
     ...changed.filter((entry) => isCarriedOut(entry, ofToMark)),
     ...synced.filter((entry) => isCarriedOut(entry, ofSynced)),
   ]);
-  // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
-  // the follower is checked by itself.
-  const remaining = new Set([...toMark, ...marked].filter((entry) => !done.has(entry)).map(({ ref }) => ref));
-  const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
-  const followers = plan.entries.filter(
-    (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
-  );
-  const ofFollowers = await verifyAgain(scan, followers);
-  // An attribute definition has no ref. The changes of the user whose sync creates it (`follows`) are made, so the definition
-  // exists.
-  const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, ofFollowers);
-  const finished = new Set([...done, ...followers.filter(isWritten)]);
-  // A follower of a marked group is not stale: the sync of the group is still to write it.
-  const unwritten = await withoutMark(
-    scope,
-    followers.filter((entry) => !finished.has(entry)),
-  );
+  const { written, unwritten } = await reviewFollowers(scan, plan, [...toMark, ...marked], done);
+  // The plan without the entries of which nothing is left to do.
+  const finished = new Set([...done, ...written]);
   const entries = plan.entries.filter((entry) => !finished.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
+  // Users without a change of their own in the plan, for whose syncs its memberships wait.
   const users = await usersBesides(scan, left);
   const isBehindUser = (entry: PlanEntry): boolean =>
     isChange(entry) && !!entry.member?.ref && users.differing.has(entry.member.ref);
@@ -123,6 +114,35 @@ export async function reviewPlan(
     done: changesIn(plan) - changesIn(left),
     unmade: synced.filter((entry) => entry.ref && ofSynced.has(entry.ref) && !done.has(entry)).length,
   };
+}
+
+/**
+ * Sorts the followers whose writer is not marked again, because all its own changes are made: no sync of this plan writes them, so
+ * each is checked by itself. The writer of a follower is the resource in its field `follows`.
+ * @param changes the changes of the plan without the followers; `done`: those of them that are made
+ * @returns `written`: followers that are made too; `unwritten`: followers that are not made, and that no pending sync writes
+ */
+async function reviewFollowers(
+  scan: ScanResult,
+  plan: Plan,
+  changes: readonly PlanEntry[],
+  done: ReadonlySet<PlanEntry>,
+): Promise<{ written: PlanEntry[]; unwritten: PlanEntry[] }> {
+  const remaining = new Set(changes.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
+  const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
+  const followers = plan.entries.filter(
+    (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
+  );
+  const verified = await verifyAgain(scan, followers);
+  // An attribute definition has no ref. The changes of the user whose sync creates it (`follows`) are made, so the definition
+  // exists.
+  const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, verified);
+  // A follower of a marked group is not stale: the sync of the group is still to write it.
+  const unwritten = await withoutMark(
+    scan.scope,
+    followers.filter((entry) => !isWritten(entry)),
+  );
+  return { written: followers.filter(isWritten), unwritten };
 }
 
 /** Returns the entries whose resource has no mark now. */
@@ -232,38 +252,3 @@ const essence = ({
     basis,
     member: member && { ref: member.ref, platformId: member.platformId },
   });
-
-/**
- * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
- * differs there. The version of a follower is not compared, because it has the basis of the resource that it follows.
- */
-function isCarriedOut(entry: PlanEntry, verified: ReadonlyMap<Ref, VerifiedResource>): boolean {
-  const found = entry.ref === null ? undefined : verified.get(entry.ref);
-  // The resource or its value could not be read, so nothing proves that the change is made.
-  if (found?.version === undefined || (found.areValuesUnread && entry.attribute !== undefined)) return false;
-  if (entry.follows === undefined && found.version !== entry.basis.version) return false;
-  // The account of the member was not read, so nothing proves that the removal is made.
-  if (entry.member && found.leaversUndecided?.has(storedNameOf(entry.member))) return false;
-  // The removal of an unmanaged member is pending, held or rejected, so it is not made although it has no entry.
-  if (entry.member?.ref === null && found.unmanagedLeavers?.has(entry.member.platformId ?? '')) return false;
-  return !found.entries.some((other) => concernsSame(entry, other));
-}
-
-/** Actions that make, link or remove the whole resource. */
-const WHOLE: ReadonlySet<PlanEntry['action']> = new Set(['create', 'adopt', 'relink', 'delete']);
-
-/** Returns whether a present difference is about the part of the resource that the entry of the plan changes. */
-function concernsSame(entry: PlanEntry, other: PlanEntry): boolean {
-  if (other.action === 'unmanaged') return false;
-  // A conflict without desired values is an attribute that cannot be mapped: the plan cannot have an entry for its value.
-  if (other.action === 'conflict') return other.after !== null;
-  if (WHOLE.has(other.action) || partOf(other) === partOf(entry)) return true;
-  return WHOLE.has(entry.action) && other.member === undefined;
-}
-
-/** Returns the part of the resource that an entry changes: a member, an attribute, the activity or the names. */
-function partOf({ action, attribute, member }: PlanEntry): string {
-  if (member) return `member ${member.ref ?? member.platformId ?? ''}`;
-  if (attribute !== undefined) return `attribute ${attribute}`;
-  return action === 'deactivate' || action === 'reactivate' ? 'active' : 'core';
-}

@@ -1,4 +1,5 @@
-// Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another tenant.
+// Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another
+// tenant.
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { Cursor } from '../../directory/outbox/runs.ts';
@@ -10,7 +11,7 @@ import type { VerifiedResource } from '../compare/verified.ts';
 import type { ValueLook } from '../compare/verify-values.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
-import type { UserScan } from '../scan/compare-user-page.ts';
+import type { UserScan } from '../scan/user-scan.ts';
 import type { PlanFacts } from './plan-facts.ts';
 
 /** Whether the platform is the tenant of the links. */
@@ -27,31 +28,6 @@ export interface TenantVerdict {
 
 /** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores what the next run builds on. */
 export type RunFindings = ReturnType<typeof toFindings>;
-
-/**
- * Returns users whose values cannot be mapped, or whose activation waits for a value. A user whose last sync was refused under the
- * present settings is left out, because another sync would only repeat the refusal.
- * @param settings print of the present settings
- */
-function unmappedUsers(
-  verified: readonly VerifiedResource[],
-  entries: readonly PlanEntry[],
-  settings: string,
-): Ref[] {
-  const waiting = new Set(entries.filter(isWaitingActivation).map(({ ref }) => ref));
-  return verified.flatMap(({ ref, isUnmappable, refusal }) => {
-    const isRefusedNow = refusal?.settings !== undefined && !isBySettingsOfThen(refusal, settings);
-    return (isUnmappable || waiting.has(ref)) && !isRefusedNow ? [ref] : [];
-  });
-}
-
-/**
- * Returns the definitions that a comparison read. `isWhole`: the values of every user could be read, so that all lost values are
- * known. Users who join meanwhile change nothing in that, because their first sync writes all values. Undefined: no definitions
- * were read.
- */
-const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
-  definitions && { ...definitions, isWhole: failed === 0 };
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 export function judgeTenant({ proof, recognition }: UserScan): Omit<TenantVerdict, 'suspicionElsewhere'> {
@@ -123,8 +99,33 @@ function equalGroups(groups: GroupScan, verified: readonly VerifiedResource[]): 
 }
 
 /**
+ * Returns the definitions that a comparison read. `isWhole`: the values of every user could be read, so that all lost values are
+ * known. Users who join meanwhile change nothing in that, because their first sync writes all values. Undefined: no definitions
+ * were read.
+ */
+const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
+  definitions && { ...definitions, isWhole: failed === 0 };
+
+/**
  * Returns whether the platform defines an attribute with another type than the settings. Then the run does not
  * store that all users are mapped by these rules, so that every run maps all users again and shows the conflict.
  */
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);
+
+/**
+ * Returns users whose values cannot be mapped, or whose activation waits for a value. A user whose last sync was refused under the
+ * present settings is left out, because another sync would only repeat the refusal.
+ * @param settings print of the present settings
+ */
+function unmappedUsers(
+  verified: readonly VerifiedResource[],
+  entries: readonly PlanEntry[],
+  settings: string,
+): Ref[] {
+  const waiting = new Set(entries.filter(isWaitingActivation).map(({ ref }) => ref));
+  return verified.flatMap(({ ref, isUnmappable, refusal }) => {
+    const isRefusedNow = refusal?.settings !== undefined && !isBySettingsOfThen(refusal, settings);
+    return (isUnmappable || waiting.has(ref)) && !isRefusedNow ? [ref] : [];
+  });
+}

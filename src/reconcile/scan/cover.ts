@@ -12,7 +12,7 @@ import {
 import { parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { rejectedRefs } from '../unwritten/held.ts';
 import type { ScanResult } from '../scope.ts';
-import { observedLinks } from '../unwritten/waiting-for-decision.ts';
+import { observedLinks } from '../unwritten/observed-links.ts';
 import type { ListProof } from './list-proof.ts';
 
 /** The stored resources of a kind by their state (CoverState). */

@@ -1,14 +1,17 @@
-// Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
-// platform since they were found equal, those with an unconfirmed removal, and a few others in turn.
+// Scans the list of groups, which shows no members, and selects the groups that are verified one by one (`suspects`), with or
+// without their members (`withMembers`). Members are read of groups that changed at the platform since they were found equal, of
+// those with an unconfirmed removal, and of a few others in turn.
 import { discount, noCoverage, type Coverage, type CoverState } from '../../directory/outbox/coverage.ts';
-import { parseLink } from '../../directory/outbox/link.ts';
+import type { ObservedResource } from '../../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
+import type { Clock } from '../../support/sources.ts';
 import { noGroups } from '../compare/group-namesake.ts';
 import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
 import type { ScanResult } from '../scope.ts';
 import { createListProof, type ProofKeeper } from './list-proof.ts';
-import { isUnconditional } from './compare-user-page.ts';
+import { isUnconditional } from './compare-mapped.ts';
 import { scanList } from './scan.ts';
 
 /** Requested page size; the platform may lower it. */
@@ -68,29 +71,6 @@ export async function scanGroups(
   return found;
 }
 
-/**
- * Adds groups that are verified whatever the list of the platform shows: those that it does not contain, those that were
- * deleted at the source, and those that are marked or lost. With `mapsAll` it adds every group, because each name is mapped
- * again.
- */
-async function addDesired(
-  scan: ScanResult,
-  found: GroupScan,
-  choice: GroupChoice,
-  orphans: Orphans,
-): Promise<void> {
-  const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
-  found.coverage = cover.coverage;
-  found.notDue = cover.notDue;
-  const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
-  const others = choice.mapsAll ? cover.atRest : [];
-  const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
-  for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others, waiting])
-    for (const ref of refs) found.suspects.add(ref);
-  // The marks of members of a lost group may be lost too.
-  for (const ref of cover.lost) found.withMembers.add(ref);
-}
-
 /** Reads the list once, and compares each page as it arrives. */
 async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   const { scope, signal, counts } = scan;
@@ -137,31 +117,79 @@ async function takePage(
     const link = holder && parseLink(holder.text);
     // The reverse link may be out of date; then no resource of this connection is linked to the group.
     if (!holder || link?.id !== group.id) {
-      // Another connection is linked to the group, so it is neither adoptable nor unmanaged.
-      if (elsewhere.some((found) => found[index] !== undefined)) {
-        draft.taken.set(fold(group.displayName), group.id);
-        return;
-      }
-      draft.unmanaged.set(group.id, group.displayName);
-      draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
+      const isTaken = elsewhere.some((found) => found[index] !== undefined);
+      takeUnlinked(draft, group, isTaken);
       return;
     }
-    if (!holder.marked) draft.linked.set(fold(group.displayName), holder.ref);
-    // Members left the group at the source while the settings forbade their removal (`Link.leavers`); now they may allow it.
-    if (link.leavers) draft.suspects.add(holder.ref);
-    // The bridge changes neither the name nor the members of a group that is out of scope.
-    if (link.departed) return;
-    if (!holder.marked && isUnconditional(link)) draft.matched++;
-    const { ref } = holder;
-    const applied = String(link.core?.displayName ?? '');
-    if (choice.mapsAll || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
-    const changed = group.meta?.lastModified;
-    // The members may have changed since they were found equal. A platform may tell no time of change.
-    const hasChanged = changed !== undefined && changed !== seen[index];
-    if (choice.full || hasChanged || unconfirmed[index]?.length) draft.withMembers.add(ref);
-    const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
-    if (isSettled) draft.changedAt.set(ref, changed);
+    const hasUnconfirmed = (unconfirmed[index] ?? []).length > 0;
+    takeLinked(draft, group, { holder, link }, { choice, seenAt: seen[index], hasUnconfirmed, clock });
   });
+}
+
+/** Keeps a group that no resource of this connection is linked to. @param isTaken another connection is linked to the group */
+function takeUnlinked(draft: GroupScan, { id, displayName }: WireGroup, isTaken: boolean): void {
+  // A group of another connection is neither adoptable nor unmanaged.
+  if (isTaken) {
+    draft.taken.set(fold(displayName), id);
+    return;
+  }
+  draft.unmanaged.set(id, displayName);
+  draft.byName.set(fold(displayName), { id, name: displayName });
+}
+
+/**
+ * Compares a linked group with its link: by its name, and by its time of change, because the list shows no members.
+ * @param facts.seenAt time of change at which the members were found equal last; `hasUnconfirmed`: a removal is not confirmed
+ */
+function takeLinked(
+  draft: GroupScan,
+  { displayName, meta }: WireGroup,
+  { holder, link }: { holder: ObservedResource; link: Link },
+  {
+    choice,
+    seenAt,
+    hasUnconfirmed,
+    clock,
+  }: { choice: GroupChoice; seenAt: string | null | undefined; hasUnconfirmed: boolean; clock: Clock },
+): void {
+  const { ref, marked } = holder;
+  if (!marked) draft.linked.set(fold(displayName), ref);
+  // Members left the group at the source while the settings forbade their removal (`Link.leavers`); now they may allow it.
+  if (link.leavers) draft.suspects.add(ref);
+  // The bridge changes neither the name nor the members of a group that is out of scope.
+  if (link.departed) return;
+  if (!marked && isUnconditional(link)) draft.matched++;
+  const applied = String(link.core?.displayName ?? '');
+  if (choice.mapsAll || fold(applied) !== fold(displayName)) draft.suspects.add(ref);
+  const changed = meta?.lastModified;
+  // The members may have changed since they were found equal. A platform may tell no time of change.
+  const hasChanged = changed !== undefined && changed !== seenAt;
+  if (choice.full || hasChanged || hasUnconfirmed) draft.withMembers.add(ref);
+  const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
+  if (isSettled) draft.changedAt.set(ref, changed);
+}
+
+/**
+ * Adds groups that are verified whatever the list of the platform shows: those that it does not contain, those that were
+ * deleted at the source, and those that are marked or lost. With `mapsAll` it adds every group, because each name is mapped
+ * again.
+ */
+async function addDesired(
+  scan: ScanResult,
+  found: GroupScan,
+  choice: GroupChoice,
+  orphans: Orphans,
+): Promise<void> {
+  const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
+  found.coverage = cover.coverage;
+  found.notDue = cover.notDue;
+  const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
+  const others = choice.mapsAll ? cover.atRest : [];
+  const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
+  for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others, waiting])
+    for (const ref of refs) found.suspects.add(ref);
+  // The marks of members of a lost group may be lost too.
+  for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
 /**

@@ -1,17 +1,20 @@
-// Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in their
-// links, because it equals the desired state while the mapping is unchanged. The fields of the draft, such as `suspects` (users to
-// verify one by one), are explained at UserScan (compare-user-page.ts), the states of resources at Cover (cover.ts).
+// Scans all users of the platform and finds those that differ: `scanOnce` compares the pages of the user list, `noteUndefined`
+// and `decideHidden` judge the attributes that no account shows, and `addDesired` adds the stored users that the list cannot
+// settle. Users without a mark are compared with the applied state in their links, because it equals the desired state while the
+// mapping is unchanged. The fields of the draft, such as `suspects` (users to verify one by one), are explained at UserScan
+// (user-scan.ts), the states of resources at Cover (cover.ts).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { compareWithList, readCover, type Orphans, unlistedWaiting } from './cover.ts';
-import { compareUserPage, createUserScan, type UserScan } from './compare-user-page.ts';
+import { compareUserPage } from './compare-user-page.ts';
 import { createListProof } from './list-proof.ts';
 import { scanList } from './scan.ts';
+import { createUserScan, type UserScan } from './user-scan.ts';
 import type { ScanResult } from '../scope.ts';
-import { findLost, LOST_SAMPLES } from '../compare/verify-values.ts';
+import { findLost, LOST_SAMPLES } from '../compare/lost-values.ts';
 import { asking } from '../compare/platform-reads.ts';
 
 /** Requested page size; the platform may lower it. */
@@ -80,22 +83,6 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScan> {
   return draft;
 }
 
-/** Returns the number of users whose link fulfils a condition. */
-async function countLinks(
-  { scope }: ScanResult,
-  refs: Ref[],
-  fulfils: (link: Link) => boolean,
-): Promise<number> {
-  let count = 0;
-  for (const portion of inPortions(refs, LINKS_AT_ONCE))
-    for (const { text } of await scope.drifts.readLinks(portion)) if (fulfils(parseLink(text))) count++;
-  return count;
-}
-
-/** Returns whether a user attribute is one that no account of the list shows. */
-const isHidden = (visibility: ScanResult['visibility'], name: string): boolean =>
-  name.startsWith('attributes.') && !visibility.isVisible(name);
-
 /**
  * Notes mapped attributes that the platform does not define, or defines with another type, as visible. No account has a value for
  * them. Without this note the missing values would count as not returned by the lists, and would not be differences.
@@ -136,6 +123,10 @@ async function decideHidden(
   }
 }
 
+/** Returns whether a user attribute is one that no account of the list shows. */
+const isHidden = (visibility: ScanResult['visibility'], name: string): boolean =>
+  name.startsWith('attributes.') && !visibility.isVisible(name);
+
 /**
  * Sets the coverage and the recognition of the tenant, and adds users that are verified whatever the list shows: those that it
  * does not contain, those that were deleted at the source, and those that are marked or lost. With `mapsAll` (every record goes
@@ -170,4 +161,16 @@ async function addDesired(
   const remapped = mapsAll ? [...cover.absent, ...cover.atRest] : [];
   for (const refs of [orphans.pending, cover.pending, cover.lost, remapped])
     for (const ref of refs) if (!found.seen.has(ref) && !found.suspects.has(ref)) found.unseen.add(ref);
+}
+
+/** Returns the number of users whose link fulfils a condition. */
+async function countLinks(
+  { scope }: ScanResult,
+  refs: Ref[],
+  fulfils: (link: Link) => boolean,
+): Promise<number> {
+  let count = 0;
+  for (const portion of inPortions(refs, LINKS_AT_ONCE))
+    for (const { text } of await scope.drifts.readLinks(portion)) if (fulfils(parseLink(text))) count++;
+  return count;
 }

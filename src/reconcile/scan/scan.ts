@@ -1,5 +1,6 @@
-// Reads a list of the platform with several pages in parallel, and continues after a failed page. list-proof.ts decides
-// whether the list is complete.
+// Reads a list of the platform with several pages in parallel, and continues after a failed page. `scanList` yields the pages in
+// order: `firstPage` tells the page size and the total, `readAhead` requests the pages after it, `insist` requests each page
+// again after a failure. list-proof.ts decides whether the list is complete.
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { AnswerTooLarge } from '../../platform/errors.ts';
 import type { ListPage } from '../../platform/readers.ts';
@@ -54,23 +55,7 @@ export async function* scanList<T extends { id: string }>(
     const fetch = () => fetchPage(startIndex, count, signal);
     return insist(fetch, proof, options, (found) => found >= wanted);
   };
-  const window: { startIndex: number; page: Promise<Fetched<T>> }[] = [];
-  let next = 1 + size;
-  let underWay = 0;
-  const fill = (): void => {
-    while (underWay < inFlight && window.length < inFlight * AHEAD && next <= total) {
-      const startIndex = next;
-      // The next page is requested as soon as any page has arrived, even if an earlier one is late.
-      const page = read(startIndex, size).finally(() => {
-        underWay--;
-        fill();
-      });
-      page.catch(() => undefined); // awaited below, or dropped when the scan ends early
-      window.push({ startIndex, page });
-      underWay++;
-      next += size;
-    }
-  };
+  const ahead = readAhead(read, { firstIndex: 1 + size, size, total, inFlight });
 
   /** Reads a range that is too large as one page, in ever smaller parts. */
   async function* inParts(startIndex: number, count: number): AsyncGenerator<T[], void, undefined> {
@@ -90,8 +75,7 @@ export async function* scanList<T extends { id: string }>(
   let unreadable = 0;
   try {
     while (unreadable < MOST_UNREADABLE) {
-      fill();
-      const page = window.shift();
+      const page = ahead.next();
       if (page === undefined) return;
       const found = await page.page;
       const isEmpty = found === undefined || (found !== 'tooLarge' && found.resources.length === 0);
@@ -100,9 +84,49 @@ export async function* scanList<T extends { id: string }>(
       else if (found !== undefined) yield proof.accept(found);
     }
   } finally {
-    // The end of the scan: `fill` requests no further page.
-    next = Infinity;
+    ahead.stop();
   }
+}
+
+/** Requests pages before they are needed, up to `inFlight` at a time, and keeps them in order. */
+function readAhead<T>(
+  read: (startIndex: number, count: number) => Promise<Fetched<T>>,
+  {
+    firstIndex,
+    size,
+    total,
+    inFlight,
+  }: { firstIndex: number; size: number; total: number; inFlight: number },
+) {
+  /** Requested pages that were not taken yet, also those under way. */
+  const pages: { startIndex: number; page: Promise<Fetched<T>> }[] = [];
+  let nextIndex = firstIndex;
+  let underWay = 0;
+  const fill = (): void => {
+    while (underWay < inFlight && pages.length < inFlight * AHEAD && nextIndex <= total) {
+      const startIndex = nextIndex;
+      // The next page is requested as soon as any page has arrived, even if an earlier one is late.
+      const page = read(startIndex, size).finally(() => {
+        underWay--;
+        fill();
+      });
+      page.catch(() => undefined); // awaited by the scan, or dropped when the scan ends early
+      pages.push({ startIndex, page });
+      underWay++;
+      nextIndex += size;
+    }
+  };
+  return {
+    /** Returns the next page, which may still be under way; undefined at the end of the list. */
+    next: (): { startIndex: number; page: Promise<Fetched<T>> } | undefined => {
+      fill();
+      return pages.shift();
+    },
+    /** Requests no further page. */
+    stop: (): void => {
+      nextIndex = Infinity;
+    },
+  };
 }
 
 /** Reads the first page, with fewer resources if the answer is too large. */

@@ -7,7 +7,7 @@ import {
 import { counted } from '../../support/counted.ts';
 import type { PlanEntry } from '../entry.ts';
 import type { Plan } from '../plan.ts';
-import { isOfDecision } from '../unwritten/unwritten.ts';
+import { isOfDecision } from '../unwritten/unwritten-reasons.ts';
 
 /** Words for each reason, such as after a count. */
 export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {

@@ -2,7 +2,8 @@
 import type { Ref } from '../../directory/records.ts';
 import { someOf } from '../../support/sentence-parts.ts';
 import type { PlanEntry } from '../entry.ts';
-import { HELD_BY_GUARD, isValue } from './unwritten.ts';
+import { isValue } from './unwritten.ts';
+import { HELD_BY_GUARD } from './unwritten-reasons.ts';
 
 /**
  * Returns, by person, a text about the values and memberships that wait for the held deactivation of the same person.

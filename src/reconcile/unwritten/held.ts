@@ -10,7 +10,7 @@ import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from '../entry.ts';
 import { isAboutUserList } from '../../sync/user/user-list.ts';
 import { asking } from '../compare/platform-reads.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
-import { observedLinks } from './waiting-for-decision.ts';
+import { observedLinks } from './observed-links.ts';
 
 /**
  * Returns entries for held changes that the comparison did not find.

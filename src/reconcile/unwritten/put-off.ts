@@ -8,7 +8,7 @@ import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
 import { OWNER_UNTOLD } from '../../sync/target.ts';
 import type { ReconcileScope } from '../scope.ts';
-import { removalStops } from './waiting-for-decision.ts';
+import { removalStops } from './removal-stops.ts';
 
 /**
  * Marked resources for which a run does not wait, with the cause. `held`: the resource waits for a change that the guard holds.

@@ -3,7 +3,7 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { isChange, NEWLY_LINKED, reportedAs, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
-import { REFS_AT_ONCE } from './waiting-for-decision.ts';
+import { REFS_AT_ONCE } from './removal-stops.ts';
 
 /**
  * Returns the entries of one group; an addition that the sync of the group does not write gets the effect `report`, with the

@@ -1,68 +1,25 @@
-// Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
-// person, or a pending membership or value that waits for a decision about the account or about another group. The plan only
-// reports them.
+// Finds the changes of a plan that no sync would write, so that the plan only reports them: rejected by an operator, held by the
+// guard, about a protected person, or a pending membership or value that waits for a decision about the account or about another
+// group. `withoutUnwritten` asks for one cause after the other (waiting-for-decision.ts, `decidedChanges`, left-by-settings.ts),
+// and notes for each entry the last cause that it finds.
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
-import { storedNameOf } from '../../directory/member-names.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
-import { guardKindOf, isChange, needsMark, reportedAs, type PlanEntry } from '../entry.ts';
-import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/group-case.ts';
+import { isChange, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { removal } from '../../sync/names/succession.ts';
+import { behindHeld } from './behind-held.ts';
+import { isOpenAccount, toDestruction } from './destructions.ts';
 import { keptBySettings } from './left-by-settings.ts';
-import { isLostValue } from './unmappable.ts';
 import {
-  behindHeld,
-  waitingMemberships,
-  waitingValues,
-  type MembershipWait,
-} from './waiting-for-decision.ts';
-
-/** Reason of an entry for a change that the guard holds. */
-export const HELD_BY_GUARD =
-  'held by the guard until an operator decides or the approval expires: see scim-bridge approvals list';
-/**
- * Reasons of entries that no sync writes, by cause. An entry has no other field for its cause, so `isOfDecision` and
- * `becomesPending` recognise it by these texts and those of WAITS: with a new text, look at both.
- */
-const REASONS = {
-  rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
-  held: HELD_BY_GUARD,
-  keptMember:
-    'a person rejected the removal of a member, which the deletion would carry out: see scim-bridge exceptions',
-  afterHeld:
-    'the account is deleted after its deactivation, which the guard holds: see scim-bridge approvals list',
-  afterRejected:
-    'the account is deleted after its deactivation, which an operator rejected: see scim-bridge exceptions',
-  kept: 'the present settings leave this membership, and the next sync of the group ends the removal without a write',
-  protected: 'the person is listed in users.protected, so it is not written',
-};
-/** Text after the reason of a pending membership that waits. */
-const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
-  held: '; waits for the held account: see scim-bridge approvals list',
-  heldRemoval:
-    '; waits for the held removal of the person from another group: see scim-bridge approvals list',
-  refusedRemoval:
-    '; waits for the removal of the person from another group, which needs a person: scim-bridge explain of this person names the group',
-  refused: `${WAITS_FOR_USER}, and for the held removal of the person from another group: see scim-bridge approvals list`,
-  rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
-};
-/** Text after the reason of an attribute value of a person whose deactivation is held. */
-const BEHIND_CLOSING = '; waits for the held deactivation of the person: see scim-bridge approvals list';
-/** Text after the reason of a change that waits until another resource, whose own change is held, gives up its name or account. */
-const BEHIND =
-  '; waits for a held change of the user or group that has the name or account now: see scim-bridge approvals list';
-
-/** Text after the reason of an activation: the sync ends before it while the guard holds the emptying of a value (sync-user.ts). */
-const BEHIND_EMPTYING =
-  '; waits for the held emptying of an attribute of the person: see scim-bridge approvals list';
-
-/**
- * Returns whether the reason names a held or rejected change, or a change that waits for the decision about another one. All texts
- * above that are about a decision name one of these commands, and no other reason does.
- */
-export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
+  BEHIND_CLOSING,
+  BEHIND_EMPTYING,
+  BEHIND_NAME,
+  MEMBERSHIP_WAITS,
+  UNWRITTEN_REASONS,
+} from './unwritten-reasons.ts';
+import { waitingMemberships, waitingValues } from './waiting-for-decision.ts';
 
 /** By entry, the reason why no sync writes it. */
 type Reasons = Map<PlanEntry, string>;
@@ -81,65 +38,30 @@ export async function withoutUnwritten(
   const unwanted = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
-    else why.set(entry, `${entry.reason}${WAITS[wait]}`);
+    else why.set(entry, `${entry.reason}${MEMBERSHIP_WAITS[wait]}`);
   const stoppedValues = new Map<Ref, string>();
   for (const [entry, stop] of await waitingValues(scope, entries)) {
-    why.set(entry, `${entry.reason}${WAITS[stop]}`);
-    if (isValue(entry)) stoppedValues.set(entry.ref, WAITS[stop]);
+    why.set(entry, `${entry.reason}${MEMBERSHIP_WAITS[stop]}`);
+    if (isValue(entry)) stoppedValues.set(entry.ref, MEMBERSHIP_WAITS[stop]);
   }
   const decided = await decidedChanges(scope, entries);
-  for (const { entry, verdict } of decided) why.set(entry, REASONS[verdict]);
+  for (const { entry, verdict } of decided) why.set(entry, UNWRITTEN_REASONS[verdict]);
   noteWaitsForOwnDecision(entries, { stoppedValues, decided }, why);
   const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));
   const kept = await keptBySettings(
     scope,
     leaving.flatMap(({ ref }) => ref ?? []),
   );
-  for (const entry of leaving) if (entry.ref && kept.has(entry.ref)) why.set(entry, REASONS.kept);
-  for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
+  for (const entry of leaving) if (entry.ref && kept.has(entry.ref)) why.set(entry, UNWRITTEN_REASONS.kept);
+  for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND_NAME}`);
   const listed = new Set(scope.target.policy.users.protected.map(fold));
   for (const entry of entries)
-    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
+    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, UNWRITTEN_REASONS.protected);
   return entries.flatMap((entry): PlanEntry[] => {
     const reason = why.get(entry);
     if (unwanted.has(entry)) return [];
     return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
   });
-}
-
-/**
- * Adds the reasons of changes of a person that wait for a held change of the same person, and of definitions that no sync of a
- * person makes meanwhile.
- * @param found.stoppedValues by person, the text that says why no sync writes an attribute value before an operator acts
- */
-function noteWaitsForOwnDecision(
-  entries: readonly PlanEntry[],
-  { stoppedValues, decided }: { stoppedValues: ReadonlyMap<Ref, string>; decided: readonly DecidedChange[] },
-  why: Reasons,
-): void {
-  const heldOf = (kind: Destruction['kind']): Set<Ref> =>
-    new Set(
-      decided.flatMap(({ item, verdict }) => (verdict === 'held' && item.kind === kind ? item.ref : [])),
-    );
-  const heldClosings = heldOf('deactivate');
-  const heldEmptyings = heldOf('clearAttributes');
-  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
-  const closing = [...heldClosings].map((ref): [Ref, string] => [ref, BEHIND_CLOSING]);
-  const withoutValues = new Map([...stoppedValues, ...closing]);
-  // The sync of another user writes values, and defines the attributes that the platform lacks.
-  const definesElsewhere = entries.some(
-    (entry) => entry.kind === 'User' && entry.ref && !withoutValues.has(entry.ref) && isChange(entry),
-  );
-  for (const entry of entries) {
-    const { action, follows } = entry;
-    const isLeftUndefined = action === 'defineAttribute' && !definesElsewhere;
-    const waits = isLeftUndefined && follows && withoutValues.get(follows);
-    if (waits) why.set(entry, `${entry.reason}${waits}`);
-    else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
-      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
-    else if (isActivation(entry) && heldEmptyings.has(entry.ref) && !why.has(entry))
-      why.set(entry, `${entry.reason}${BEHIND_EMPTYING}`);
-  }
 }
 
 /** A change that the guard holds, that a person rejected, or that waits for such a change of the same resource. */
@@ -183,28 +105,6 @@ async function decidedChanges(
 }
 
 /**
- * Returns whether a run makes the reported addition or change of a person pending, so that it is written after the decision for which
- * it waits. Without a pending sign or a mark only a later comparison would find the difference again.
- */
-export const becomesPending = (entry: PlanEntry): boolean =>
-  (entry.action === 'addMember' || entry.kind === 'User') &&
-  entry.effect === 'report' &&
-  [...Object.values(WAITS), BEHIND_EMPTYING].some((text) => entry.reason.endsWith(text)) &&
-  needsMark({ ...entry, effect: 'apply' });
-
-/** Returns whether the entry writes or clears an attribute value of a person. */
-export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attribute: string } =>
-  entry.ref !== null && (entry.action === 'setAttribute' || entry.action === 'clearAttribute');
-
-/** Returns whether the entry opens the account of a person. */
-const isActivation = (entry: PlanEntry): entry is PlanEntry & { ref: Ref } =>
-  entry.ref !== null && entry.action === 'reactivate' && isChange(entry);
-
-/** Returns whether the entry deletes an account that has to be deactivated before. */
-export const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
-  action === 'delete' && kind === 'User' && before?.active === true;
-
-/**
  * Returns for each change whether it removes a member of a group whose deletion the guard holds. Such a member leaves with the
  * group (dissolve-group.ts), unless the removal itself is approved.
  */
@@ -229,41 +129,47 @@ async function keepsMember(
 }
 
 /**
- * Returns the entries; a membership that waits for the end of a conflict gets the effect `report`. Additions to and removals from a
- * group wait for a conflict of the group, and additions also for one of the user. Nothing waits here for the conflict of an applied
- * value that the platform no longer has (`isLostValue`): `reportUnmappable` decides about it.
+ * Adds the reasons of changes of a person that wait for a held change of the same person, and of definitions that no sync of a
+ * person makes meanwhile.
+ * @param found.stoppedValues by person, the text that says why no sync writes an attribute value before an operator acts
  */
-export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
-  const conflicts = new Set(
-    entries.flatMap((entry) =>
-      entry.action === 'conflict' && entry.ref !== null && !isLostValue(entry) ? [entry.ref] : [],
-    ),
+function noteWaitsForOwnDecision(
+  entries: readonly PlanEntry[],
+  { stoppedValues, decided }: { stoppedValues: ReadonlyMap<Ref, string>; decided: readonly DecidedChange[] },
+  why: Reasons,
+): void {
+  const heldOf = (kind: Destruction['kind']): Set<Ref> =>
+    new Set(
+      decided.flatMap(({ item, verdict }) => (verdict === 'held' && item.kind === kind ? item.ref : [])),
+    );
+  const heldClosings = heldOf('deactivate');
+  const heldEmptyings = heldOf('clearAttributes');
+  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
+  const closing = [...heldClosings].map((ref): [Ref, string] => [ref, BEHIND_CLOSING]);
+  const withoutValues = new Map([...stoppedValues, ...closing]);
+  // The sync of another user writes values, and defines the attributes that the platform lacks.
+  const definesElsewhere = entries.some(
+    (entry) => entry.kind === 'User' && entry.ref && !withoutValues.has(entry.ref) && isChange(entry),
   );
-  return entries.map((entry) => {
-    const { action, ref, member } = entry;
-    if (!member || !isChange(entry)) return entry;
-    if (ref && conflicts.has(ref)) return reportedAs(entry, WAITS_FOR_GROUP);
-    const isOfConflict = action === 'addMember' && member.ref && conflicts.has(member.ref);
-    return isOfConflict ? reportedAs(entry, WAITS_FOR_USER) : entry;
-  });
+  for (const entry of entries) {
+    const { action, follows } = entry;
+    const isLeftUndefined = action === 'defineAttribute' && !definesElsewhere;
+    const waits = isLeftUndefined && follows && withoutValues.get(follows);
+    if (waits) why.set(entry, `${entry.reason}${waits}`);
+    else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
+      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
+    else if (isActivation(entry) && heldEmptyings.has(entry.ref) && !why.has(entry))
+      why.set(entry, `${entry.reason}${BEHIND_EMPTYING}`);
+  }
 }
+
+/** Returns whether the entry writes or clears an attribute value of a person. */
+export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attribute: string } =>
+  entry.ref !== null && (entry.action === 'setAttribute' || entry.action === 'clearAttribute');
+
+/** Returns whether the entry opens the account of a person. */
+const isActivation = (entry: PlanEntry): entry is PlanEntry & { ref: Ref } =>
+  entry.ref !== null && entry.action === 'reactivate' && isChange(entry);
 
 /** Returns the userName of the person that the entry concerns; '' for a group. */
 const personIn = ({ kind, name, member }: PlanEntry): string => member?.name ?? (kind === 'User' ? name : '');
-
-/** Returns the change for which the guard is asked first, in its form: an open account is closed before it is deleted. */
-export function firstDestruction(entry: PlanEntry): Destruction | undefined {
-  const item = toDestruction(entry);
-  return item && isOpenAccount(entry) ? { kind: 'deactivate', ref: item.ref } : item;
-}
-
-/** Returns the change in the form of the guard; undefined for a change that takes nothing away. */
-export function toDestruction(entry: PlanEntry): Destruction | undefined {
-  const kind = guardKindOf(entry.action);
-  const { ref, attribute, member } = entry;
-  if (!kind || !ref || !isChange(entry)) return undefined;
-  if (kind === 'clearAttributes')
-    return attribute === undefined ? undefined : { kind, ref, subject: attribute };
-  if (kind !== 'removeMembers') return { kind, ref };
-  return member && { kind, ref, subject: storedNameOf(member) };
-}

@@ -1,45 +1,23 @@
-// Finds the pending memberships and values that wait for an operator: for a decision about the account, about a removal of the
-// person from another group, or about the resource that has the name; or for a group that is a dead letter and removes the person.
-import { parseLink, type Link } from '../../directory/outbox/link.ts';
+// Finds the memberships and values that wait for an operator. A membership waits for a decision about the account of the member
+// (`accountWaits`), or, like the values of a person, for the end of a stopped removal of the person from another group
+// (removal-stops.ts).
+import { parseLink } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { usersToVerify } from '../compare/desired-users.ts';
-import { wasBehindHold } from '../../sync/gate.ts';
-import { removal } from '../../sync/names/succession.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
-import { keptBySettings } from './left-by-settings.ts';
+import { observedLinks } from './observed-links.ts';
+import { REFS_AT_ONCE, removalStops, type RemovalStop } from './removal-stops.ts';
 
-/**
- * Why nothing writes a pending removal of a person from a group, for which other changes of the person wait: the guard holds the
- * removal, or the last sync of the group was refused.
- */
-export type RemovalStop = 'heldRemoval' | 'refusedRemoval';
 /**
  * Why a membership waits: the state of the account, or a removal of the person from another group. `refused`: a held removal of a
  * person whose own last sync was refused too, so the decision alone does not bring the addition. `leaver`: an addition of a
  * person whom the source took away, so the addition is not wanted.
  */
 export type MembershipWait = 'held' | 'rejected' | RemovalStop | 'refused' | 'leaver';
-/** Actions on the values of an account that exists and is to be active. */
-const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
-
-/** Number of resources that are read from Redis at once. */
-export const REFS_AT_ONCE = 1000;
-/** By the condition of an account, why its additions to groups wait for a decision. */
-const ADDITION_WAITS: Readonly<Record<string, MembershipWait>> = {
-  Held: 'held',
-  LastAdministrator: 'held',
-  Rejected: 'rejected',
-};
-
-/** By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. */
-const REMOVAL_WAITS: Readonly<Record<string, MembershipWait | undefined>> = {
-  follows: 'held',
-  rejected: 'rejected',
-};
 
 /**
  * Returns the memberships that wait, with the reason. An addition waits while the deactivation of the member is held or rejected, and
@@ -50,21 +28,7 @@ export async function waitingMemberships(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   entries: readonly PlanEntry[],
 ): Promise<Map<PlanEntry, MembershipWait>> {
-  const waiting = new Map<PlanEntry, MembershipWait>();
-  // People whose account the sync links or makes, and then closes: a held or rejected deactivation concerns that account too.
-  const closed = new Set(
-    entries.flatMap((entry) => (entry.action === 'deactivate' && isChange(entry) ? [entry.ref] : [])),
-  );
-  const anew = new Set(
-    entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) && !closed.has(ref) ? [ref] : [])),
-  );
-  const pending = entries.flatMap((entry) => {
-    const ref = entry.member?.ref;
-    // The memberships of a new account are written with it, unless the account is to be closed.
-    const isOfNew =
-      entry.action === 'addMember' && anew.has(ref ?? null) && entry.attribution.cause !== 'source changed';
-    return ref && isChange(entry) && !isOfNew ? [{ entry, ref }] : [];
-  });
+  const pending = changesOfMembers(entries);
   const users = [...new Set(pending.map(({ ref }) => ref))];
   const waits = await accountWaits(scope, users);
   const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
@@ -73,6 +37,7 @@ export async function waitingMemberships(
     added.map(({ ref }) => ref),
     createdIn(entries),
   );
+  const waiting = new Map<PlanEntry, MembershipWait>();
   for (const { entry, ref } of pending) {
     const known = waits.get(ref);
     const stop = stops.get(ref);
@@ -86,6 +51,37 @@ export async function waitingMemberships(
   }
   return waiting;
 }
+
+/** Returns the changes of memberships with the user, without the additions that are written together with a new account. */
+function changesOfMembers(entries: readonly PlanEntry[]): { entry: PlanEntry; ref: Ref }[] {
+  // People whose account the sync links or makes, and then closes: a held or rejected deactivation concerns that account too.
+  const closed = new Set(
+    entries.flatMap((entry) => (entry.action === 'deactivate' && isChange(entry) ? [entry.ref] : [])),
+  );
+  const anew = new Set(
+    entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) && !closed.has(ref) ? [ref] : [])),
+  );
+  return entries.flatMap((entry) => {
+    const ref = entry.member?.ref;
+    // The memberships of a new account are written with it, unless the account is to be closed.
+    const isOfNew =
+      entry.action === 'addMember' && anew.has(ref ?? null) && entry.attribution.cause !== 'source changed';
+    return ref && isChange(entry) && !isOfNew ? [{ entry, ref }] : [];
+  });
+}
+
+/** By the condition of an account, why its additions to groups wait for a decision. */
+const ADDITION_WAITS: Readonly<Record<string, MembershipWait>> = {
+  Held: 'held',
+  LastAdministrator: 'held',
+  Rejected: 'rejected',
+};
+
+/** By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. */
+const REMOVAL_WAITS: Readonly<Record<string, MembershipWait | undefined>> = {
+  follows: 'held',
+  rejected: 'rejected',
+};
 
 /** Why the memberships of a user wait because of the account. Undefined: they do not. */
 interface AccountWait {
@@ -134,6 +130,9 @@ async function accountWaits(
   return waits;
 }
 
+/** Actions on the values of an account that exists and is to be active. */
+const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
+
 /**
  * Returns the changes of users that their sync does not write while a removal of the user from a group is stopped, and what stops
  * the removal (sync-user.ts): attributes of an open account with all changes that are written after them, and, with
@@ -178,93 +177,6 @@ export async function waitingValues(
   return new Map(found);
 }
 
-/** Returns the stored links of the refs. */
-export async function observedLinks(
-  drifts: ReconcileScope['drifts'],
-  refs: readonly Ref[],
-): Promise<Map<Ref, Link>> {
-  const observed = await drifts.readLinks(refs);
-  return new Map(observed.map(({ ref, text }) => [ref, parseLink(text)]));
-}
-
-/**
- * Returns the pending changes of resources whose last sync ended because the guard holds the change of the resource that has their
- * name or account. A mark brings them after the decision. A new resource waits with all its changes, also its memberships.
- */
-export async function behindHeld(
-  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
-  entries: readonly PlanEntry[],
-): Promise<PlanEntry[]> {
-  const pending = entries.flatMap((entry) => {
-    const refs = [entry.ref, entry.member?.ref].flatMap((ref) => ref ?? []);
-    return isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, refs }] : [];
-  });
-  const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
-  if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
-  const behind = new Map<Ref, 'new' | 'linked'>();
-  for (const { ref, text, marked } of await drifts.readLinks(asked)) {
-    const link = parseLink(text);
-    if (marked && wasBehindHold(link)) behind.set(ref, link.id === undefined ? 'new' : 'linked');
-  }
-  return pending.flatMap(({ entry, refs }) => {
-    const waits =
-      refs.some((ref) => behind.get(ref) === 'new') ||
-      (entry.ref !== null && behind.get(entry.ref) === 'linked' && isBehindName(entry));
-    return waits ? [entry] : [];
-  });
-}
-
-/** Returns whether the sync of a linked resource writes the change with the new name or after it (sync-user.ts, sync-group.ts). */
-const isBehindName = ({ action, kind }: PlanEntry): boolean =>
-  action === 'update' || action === (kind === 'User' ? 'reactivate' : 'addMember');
-
 /** Returns the refs that the sync creates. With a group that is created again, the held removals from the former group end. */
 const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
   new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
-
-/**
- * Returns the users with a pending removal from a group that is stopped, and the cause; a held removal counts before a refused one.
- * A removal that the present settings do not want does not count.
- * @param recreated groups that are created again; removals from the former groups end, so they are not looked up
- */
-export async function removalStops(
-  scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
-  users: readonly Ref[],
-  recreated: ReadonlySet<Ref | null> = new Set(),
-): Promise<Map<Ref, RemovalStop>> {
-  const { drifts, outbox } = scope;
-  const stops = new Map<Ref, RemovalStop>();
-  const all = [...new Set(users)];
-  if (all.length === 0) return stops;
-  // Usually nothing is stopped. The check saves many reads in a first load, which has many additions.
-  const [approval, { exceptions }, blocked] = await Promise.all([
-    outbox.guardStore.open(),
-    outbox.backlog(),
-    outbox.blocked(),
-  ]);
-  const isGroupBlocked = blocked.some(({ ref }) => ref.startsWith('Group:'));
-  if (approval === undefined && !isGroupBlocked && exceptions.Dropped === 0) return stops;
-  for (const portion of inPortions(all, REFS_AT_ONCE)) {
-    const groups = await Promise.all(portion.map((ref) => outbox.pendingRemovals(parseRef(ref).id)));
-    const removals = portion.flatMap((ref, index) =>
-      (groups[index] ?? []).map((group) => ({ ref, item: removal(group, parseRef(ref).id) })),
-    );
-    const from = [...new Set(removals.map(({ item }) => item.ref))].filter((group) => !recreated.has(group));
-    const [verdicts, observed, unwanted] = await Promise.all([
-      outbox.guardStore.verdictsOn(removals.map(({ item }) => item)),
-      drifts.readLinks(from),
-      keptBySettings(scope, from),
-    ]);
-    const removing = new Map(
-      observed.filter(({ ref }) => !unwanted.has(ref)).map((each) => [each.ref, each]),
-    );
-    for (const [index, { ref, item }] of removals.entries()) {
-      const group = removing.get(item.ref);
-      if (group === undefined) continue;
-      if (verdicts[index] === 'held') stops.set(ref, 'heldRemoval');
-      else if (refusalOf(parseLink(group.text), group.marked) && !stops.has(ref))
-        stops.set(ref, 'refusedRemoval');
-    }
-  }
-  return stops;
-}

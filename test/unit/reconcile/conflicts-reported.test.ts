@@ -1,6 +1,6 @@
 // Tests which memberships a plan reports behind a conflict.
 import type { PlanEntry } from '../../../src/reconcile/entry.ts';
-import { withConflictsReported } from '../../../src/reconcile/unwritten/unwritten.ts';
+import { withConflictsReported } from '../../../src/reconcile/unwritten/conflicts-reported.ts';
 
 const base: PlanEntry = {
   action: 'conflict',

@@ -1,5 +1,5 @@
 // Tests the exceptions of a plan while syncs add exceptions.
-import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-facts.ts';
+import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-exceptions.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 
 test('a plan shows the larger number as total when its exceptions grow between count and list', async () => {

@@ -1,6 +1,6 @@
 // Tests which accounts without a link a plan lists beside dead letters of their names.
 import type { PlanEntry } from '../../../src/reconcile/entry.ts';
-import { unmanagedEntries } from '../../../src/reconcile/plan/reported-entries.ts';
+import { unmanagedEntries } from '../../../src/reconcile/plan/unmanaged-entries.ts';
 
 const ANN = 'ann@acme.example';
 

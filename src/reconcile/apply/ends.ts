@@ -1,0 +1,70 @@
+// Words the ends of a run whose resources were synced: the outcome, and a message for operators about what is held or needs a
+// person.
+import type { Outcome } from '../../directory/outbox/runs.ts';
+import { counted } from '../../support/counted.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+export interface End {
+  outcome: Outcome;
+  message?: string;
+}
+
+/** The end of a run after which the platform is as desired. */
+export const CONVERGED: End = { outcome: 'converged' };
+
+/**
+ * Returns the end of a run with held changes; its message names the approval and counts the dead letters.
+ * @param counts.letters number of dead letters
+ * @param counts.ofRun number of held changes that belong to this run; default: all changes of the approval
+ */
+export function toHeld(
+  { connection }: ReconcileScope,
+  { id, total }: { id: string; total: number },
+  { letters, ofRun = total }: { letters: number; ofRun?: number },
+): End {
+  const changes =
+    ofRun === total
+      ? counted(total, 'change')
+      : `${counted(ofRun, 'change')} of this run, ${ofRun} of ${total} in the approval`;
+  return {
+    outcome: 'held',
+    message: `the guard holds ${changes}: scim-bridge approvals show ${connection}.${id}${besides(letters)}`,
+  };
+}
+
+/** Returns the number of dead letters, and where they are listed. */
+export const deadLetters = (count: number): string =>
+  `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
+
+/** The dead letters, as the end of a text about held changes; '' without any. */
+const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
+
+/** Returns the end of a run with dead letters. @param waiting number of changes that wait for the removal from a refused group */
+export function blockedEnd(letters: number, waiting: number): End {
+  const parts = [
+    ...(waiting > 0
+      ? [
+          `${counted(waiting, 'change')} of this run ${waiting === 1 ? 'waits' : 'wait'} for the removal of the person from a group that needs a person`,
+        ]
+      : []),
+    ...(letters > 0 ? [deadLetters(letters)] : []),
+  ];
+  return { outcome: 'blocked', message: parts.join('; ') };
+}
+
+/**
+ * Returns the end of a run with changes that wait for another resource, whose change is held; dead letters are named too.
+ * @param approval undefined: an operator has just decided it
+ */
+export function behindHeldEnd(
+  { connection }: ReconcileScope,
+  approval: { id: string; total: number } | undefined,
+  { count, letters }: { count: number; letters: number },
+): End {
+  const where = approval ? `scim-bridge approvals show ${connection}.${approval.id}` : 'scim-bridge status';
+  const held = approval ? `the guard holds ${counted(approval.total, 'change')}` : 'the guard held a change';
+  return {
+    outcome: 'held',
+    message: `${held}, for which ${counted(count, 'change')} of this run ${count === 1 ? 'waits' : 'wait'}: ${where}${besides(letters)}`,
+  };
+}
