@@ -9,13 +9,31 @@ interface AskFlags {
   json?: boolean;
 }
 
-/** Asks one question on the terminal. @returns the answer without blanks around it */
-export async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(question);
-  terminal.close();
-  return answer.trim();
+/** Asks one question on the terminal. @returns the answer without blanks around it; undefined: Ctrl-D or Ctrl-C ended the question */
+async function answerTo(question: string, output: NodeJS.WriteStream): Promise<string | undefined> {
+  const terminal = createInterface({ input: process.stdin, output });
+  const closed = new AbortController();
+  terminal.once('close', () => closed.abort());
+  try {
+    return (await terminal.question(question, { signal: closed.signal })).trim();
+  } catch (error) {
+    if (!closed.signal.aborted) throw error;
+    // The next message begins in a line of its own.
+    output.write('\n');
+    return undefined;
+  } finally {
+    terminal.close();
+  }
 }
+
+/** Asks one question. @returns the answer without blanks around it @throws Error when it is ended without an answer */
+export async function ask(question: string): Promise<string> {
+  const answer = await answerTo(question, process.stderr);
+  if (answer === undefined) throw new Error(UNCHANGED);
+  return answer;
+}
+
+const UNCHANGED = 'Nothing was changed.';
 
 /** The error when an order needs a yes and no terminal is there to ask on. */
 export const NEEDS_YES = 'Nothing was changed: without a terminal, and with --json, this order needs --yes.';
@@ -33,7 +51,7 @@ export async function confirm(
   if (yes) return;
   if (json || !process.stdin.isTTY) throw new Error(NEEDS_YES);
   await show();
-  if ((await ask(`${question} Type yes: `)) !== 'yes') throw new Error('Nothing was changed.');
+  if ((await ask(`${question} Type yes: `)) !== 'yes') throw new Error(UNCHANGED);
 }
 
 /** Returns whether a question can be asked: the order runs on a terminal, and its output is not JSON. */
@@ -46,12 +64,7 @@ export const isAskable = ({ json }: AskFlags): boolean =>
  */
 export async function agrees(flags: AskFlags, question: string): Promise<boolean> {
   if (flags.yes || !isAskable(flags)) return true;
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return /^y(es)?$/i.test((await lines.question(`\n${question} [y/N] `)).trim());
-  } finally {
-    lines.close();
-  }
+  return /^y(es)?$/i.test((await answerTo(`\n${question} [y/N] `, process.stdout)) ?? '');
 }
 
 /** Returns the question before this number of changes is applied. */
