@@ -1,5 +1,9 @@
 // Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circular references: RFC 7644
-// §3.7.1).
+// §3.7.1). Flow: each operation becomes a node, which is linked to the nodes that it waits for:
+// - `needs`: creations whose ids its data contains. They only have to run.
+// - `follows`: earlier operations on the same resource. They have to be complete.
+// The first node without such blockers runs next. If every node has blockers, some of them form a circle: one creation of it is
+// split into a step `run` without the references, and a step `complete` with them, as soon as they are known.
 import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';
@@ -39,6 +43,35 @@ const STRIDE = 20;
 
 type Nodes = readonly Node[];
 type Creators = ReadonlyMap<string, Node>;
+
+/**
+ * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A
+ * circular reference is resolved by creating one resource without the references and completing it once they are known.
+ * `undefined` between steps lets the caller give other requests a turn, because planning a body of 12 MB takes long.
+ */
+export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
+  const { nodes, creators } = toNodes(operations);
+  for (const node of nodes) {
+    linkData(node, creators);
+    if (node.index % STRIDE === STRIDE - 1) yield undefined;
+  }
+  linkPaths(nodes, creators);
+  const waiting = new Set(nodes);
+  while (waiting.size > 0) {
+    const node = first(waiting, isFree) ?? splitCircular(first(waiting, isOpen) as Node, creators);
+    waiting.delete(node);
+    node.hasRun = true;
+    const { index, parts, operation, refers } = node;
+    yield { kind: 'run', index, data: parts ? parts.now : operation.data, refers };
+    if (!parts) release(node);
+    for (const each of node.neededBy) {
+      // A creation that was split is completed when its last reference is known.
+      if (--each.blockers > 0 || !each.parts) continue;
+      yield { kind: 'complete', index: each.index, data: each.parts.later, refers: true };
+      release(each);
+    }
+  }
+}
 
 /** Returns a node for each operation, and the creations by their bulkId. */
 function toNodes(operations: readonly BulkOperation[]): { nodes: Nodes; creators: Creators } {
@@ -85,29 +118,6 @@ function linkPaths(nodes: Nodes, creators: Creators): void {
   }
 }
 
-function first(nodes: Iterable<Node>, test: (node: Node) => boolean): Node | undefined {
-  for (const node of nodes) if (test(node)) return node;
-  return undefined;
-}
-
-const isOpen = (node: Node): boolean => !node.hasRun;
-const isFree = ({ blockers }: Node): boolean => blockers === 0;
-const isBlocked = ({ blockers }: Node): boolean => blockers > 0;
-
-/** Follows the unfinished operations from `start` and returns the operations of the circle that they form. */
-function circularFrom(start: Node): Node[] {
-  const visited = new Set<Node>();
-  let node: Node | undefined = start;
-  while (node && !visited.has(node)) {
-    visited.add(node);
-    // An operation of `needs` only has to run, an operation of `follows` has to be complete. A creation that was split has run,
-    // but has blockers until it is complete.
-    node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
-  }
-  const nodes = [...visited];
-  return node ? nodes.slice(nodes.indexOf(node)) : [];
-}
-
 /**
  * Resolves a circular reference by splitting one creation, and returns the operation to run next. A group is split if
  * possible, because members are easily added afterwards. A server must try to resolve a circular reference, and may
@@ -133,36 +143,30 @@ function splitCircular(start: Node, creators: Creators): Node {
   return unresolved;
 }
 
-/**
- * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A
- * circular reference is resolved by creating one resource without the references and completing it once they are known.
- * `undefined` between steps lets the caller give other requests a turn, because planning a body of 12 MB takes long.
- */
-export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
-  const { nodes, creators } = toNodes(operations);
-  for (const node of nodes) {
-    linkData(node, creators);
-    if (node.index % STRIDE === STRIDE - 1) yield undefined;
+/** Follows the unfinished operations from `start` and returns the operations of the circle that they form. */
+function circularFrom(start: Node): Node[] {
+  const visited = new Set<Node>();
+  let node: Node | undefined = start;
+  while (node && !visited.has(node)) {
+    visited.add(node);
+    // An operation of `needs` only has to run, an operation of `follows` has to be complete. A creation that was split has run,
+    // but has blockers until it is complete.
+    node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
   }
-  linkPaths(nodes, creators);
-  const waiting = new Set(nodes);
-  while (waiting.size > 0) {
-    const node = first(waiting, isFree) ?? splitCircular(first(waiting, isOpen) as Node, creators);
-    waiting.delete(node);
-    node.hasRun = true;
-    const { index, parts, operation, refers } = node;
-    yield { kind: 'run', index, data: parts ? parts.now : operation.data, refers };
-    if (!parts) release(node);
-    for (const each of node.neededBy) {
-      // A creation that was split is completed when its last reference is known.
-      if (--each.blockers > 0 || !each.parts) continue;
-      yield { kind: 'complete', index: each.index, data: each.parts.later, refers: true };
-      release(each);
-    }
-  }
+  const nodes = [...visited];
+  return node ? nodes.slice(nodes.indexOf(node)) : [];
 }
 
 /** Records that the resource of the operation is complete. */
 function release(node: Node): void {
   for (const each of node.followedBy) each.blockers--;
 }
+
+function first(nodes: Iterable<Node>, test: (node: Node) => boolean): Node | undefined {
+  for (const node of nodes) if (test(node)) return node;
+  return undefined;
+}
+
+const isOpen = (node: Node): boolean => !node.hasRun;
+const isFree = ({ blockers }: Node): boolean => blockers === 0;
+const isBlocked = ({ blockers }: Node): boolean => blockers > 0;

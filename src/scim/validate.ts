@@ -1,19 +1,103 @@
-// Validates the body of a POST or PUT and converts it to a canonical resource (RFC 7643 §2, RFC 7644 §3.3).
+// Validates the body of a POST or PUT and converts it to a canonical resource (RFC 7643 §2, RFC 7644 §3.3). Flow: checks `schemas`;
+// reads each key as a core attribute, or as an extension or one of its attributes (`readForeignKey`); then validates the result.
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import { checkBody, isMemberName, isObject, member, type JsonObject } from './json.ts';
+import { assemble } from './canonical.ts';
+import { toCurrentUrn } from './former-urns.ts';
 import {
-  assemble,
   findField,
   findSection,
   findUnqualified,
-  toCurrentUrn,
   type Resource,
   type ResourceType,
 } from './resource-type.ts';
 import { invalidSyntax, invalidValue } from './errors.ts';
 import type { Profile } from './profiles.ts';
 import { isStored, readOpen, readValue } from './values.ts';
+
+/**
+ * Returns the canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which the
+ * server sets, without `password`, which is never stored, and without group members (`membersOf` in patch/members.ts).
+ * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value does not fit its schema
+ */
+export function parseResource(type: ResourceType, body: unknown, profile: Profile): Resource {
+  if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
+  checkBody(body);
+  checkSchemas(type, body, profile);
+  const values = new Array<unknown>(type.core.fields.list.length);
+  const extensions: JsonObject = {};
+  for (const key of Object.keys(body)) {
+    const field = findField(type.core.fields, key);
+    if (!field) readForeignKey(type, key, body[key], extensions, profile);
+    else if (!isLeftOut(type, field)) values[field.place] = readValue(field, body[key], profile);
+  }
+  const resource = assemble(type, values, extensions);
+  const fault = type.validator.fault(resource);
+  if (fault) throw fault;
+  return resource;
+}
+
+/** @throws 400 invalidValue when `schemas` lacks the core URN or lists an unknown one, unless the profile allows that */
+function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): void {
+  const listed = member(body, 'schemas');
+  const urns = Array.isArray(listed) ? (listed as unknown[]) : [];
+  let hasCore = false;
+  let hasUnknown = false;
+  for (const urn of urns) {
+    const section = typeof urn === 'string' ? findSection(type, urn) : undefined;
+    if (!section) hasUnknown = true;
+    else if (section.core) hasCore = true;
+  }
+  if (!hasCore && !profile.allows('missing-schema'))
+    throw invalidValue(`"schemas" must list "${type.core.urn}".`);
+  if (hasUnknown && !profile.allows('unknown-schema'))
+    throw invalidValue('"schemas" lists a schema that this service does not have.');
+}
+
+// Returns whether the value is skipped: read-only attributes, `password`, and members, which are stored separately.
+function isLeftOut(type: ResourceType, field: Field): boolean {
+  const { mutability, returned } = field.attribute;
+  return (
+    mutability === 'readOnly' || returned === 'never' || (type.name === 'Group' && field.name === 'members')
+  );
+}
+
+/** Reads a key that is no core attribute. A key that no schema declares is ignored; `allows` then only counts the deviation. */
+function readForeignKey(
+  type: ResourceType,
+  sent: string,
+  raw: unknown,
+  extensions: JsonObject,
+  profile: Profile,
+): void {
+  const key = toCurrentUrn(type, sent, profile);
+  const section = findSection(type, key);
+  if (section && !section.core) return readSection(section, raw, extensions, profile);
+  // The URN of the core schema is no attribute.
+  const place = section ? undefined : placeOf(type, key, profile);
+  if (place) readSection(place.section, { [place.name]: raw }, extensions, profile);
+  else profile.allows('unknown-attribute');
+}
+
+/**
+ * Returns the extension and the name of the attribute that a key means: a path such as `urn:…:User:manager`, or the name without
+ * URN. Undefined: there is none, or the profile does not accept such a key.
+ */
+function placeOf(
+  type: ResourceType,
+  key: string,
+  profile: Profile,
+): { section: Section; name: string } | undefined {
+  const found = key.includes(':') ? resolveAttribute(type, key) : undefined;
+  if (found?.kind === 'attribute' && !found.section.core && !found.sub && profile.allows('path-keys'))
+    return { section: found.section, name: found.field.name };
+  if (found?.kind === 'member' && profile.allows('path-keys'))
+    return { section: found.section, name: found.name };
+  const unqualified = findUnqualified(type, key);
+  if (!unqualified || !profile.allows('unqualified-extension')) return undefined;
+  return { section: unqualified.section, name: unqualified.field.name };
+}
 
 /**
  * Adds the values of an extension to `extensions`. An open extension keeps undeclared names; in any other they are ignored, and
@@ -39,79 +123,4 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
     else if (isMemberName(key)) members[key] = readOpen(section, key, raw[key]);
     else throw invalidValue(`"${key.slice(0, 128)}" cannot be the name of a user attribute.`);
   }
-}
-
-// Returns whether the value is skipped: read-only attributes, `password`, and members, which are stored separately.
-function isLeftOut(type: ResourceType, field: Field): boolean {
-  const { mutability, returned } = field.attribute;
-  return (
-    mutability === 'readOnly' || returned === 'never' || (type.name === 'Group' && field.name === 'members')
-  );
-}
-
-/** Reads a key that is no core attribute. A key that no schema declares is ignored; `allows` then only counts the deviation. */
-function readForeignKey(
-  type: ResourceType,
-  sent: string,
-  raw: unknown,
-  extensions: JsonObject,
-  profile: Profile,
-): void {
-  const key = toCurrentUrn(type, sent, profile);
-  const section = findSection(type, key);
-  if (section) {
-    if (!section.core) readSection(section, raw, extensions, profile);
-    else profile.allows('unknown-attribute');
-    return;
-  }
-  const found = key.includes(':') ? resolveAttribute(type, key) : undefined;
-  if (found?.kind === 'attribute' && !found.section.core && !found.sub && profile.allows('path-keys')) {
-    readSection(found.section, { [found.field.name]: raw }, extensions, profile);
-  } else if (found?.kind === 'member' && profile.allows('path-keys')) {
-    readSection(found.section, { [found.name]: raw }, extensions, profile);
-  } else {
-    const unqualified = findUnqualified(type, key);
-    if (unqualified && profile.allows('unqualified-extension')) {
-      readSection(unqualified.section, { [unqualified.field.name]: raw }, extensions, profile);
-    } else profile.allows('unknown-attribute');
-  }
-}
-
-/** @throws 400 invalidValue when `schemas` lacks the core URN or lists an unknown one, unless the profile allows that */
-function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): void {
-  const listed = member(body, 'schemas');
-  const urns = Array.isArray(listed) ? (listed as unknown[]) : [];
-  let hasCore = false;
-  let hasUnknown = false;
-  for (const urn of urns) {
-    const section = typeof urn === 'string' ? findSection(type, urn) : undefined;
-    if (!section) hasUnknown = true;
-    else if (section.core) hasCore = true;
-  }
-  if (!hasCore && !profile.allows('missing-schema'))
-    throw invalidValue(`"schemas" must list "${type.core.urn}".`);
-  if (hasUnknown && !profile.allows('unknown-schema'))
-    throw invalidValue('"schemas" lists a schema that this service does not have.');
-}
-
-/**
- * Returns the canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which the
- * server sets, without `password`, which is never stored, and without group members (`membersOf` in patch/members.ts).
- * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value does not fit its schema
- */
-export function parseResource(type: ResourceType, body: unknown, profile: Profile): Resource {
-  if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  checkBody(body);
-  checkSchemas(type, body, profile);
-  const values = new Array<unknown>(type.core.fields.list.length);
-  const extensions: JsonObject = {};
-  for (const key of Object.keys(body)) {
-    const field = findField(type.core.fields, key);
-    if (!field) readForeignKey(type, key, body[key], extensions, profile);
-    else if (!isLeftOut(type, field)) values[field.place] = readValue(field, body[key], profile);
-  }
-  const resource = assemble(type, values, extensions);
-  const fault = type.validator.fault(resource);
-  if (fault) throw fault;
-  return resource;
 }

@@ -1,6 +1,10 @@
-// Converts values of a request to their canonical form: types, unassigned values, one primary (RFC 7643 §2).
+// Converts values of a request to their canonical form: types, unassigned values, one primary (RFC 7643 §2). `readValue` reads an
+// attribute: a multi-valued one by its elements (`readElements`, `fromElements`), a complex one by its sub-attributes
+// (`readParts`), any other as one simple value (`readScalar`). `readOpen` reads an attribute that an open extension does not
+// declare.
 import type { Field, Fields, Section } from './attributes.ts';
-import { findField, orderParts } from './resource-type.ts';
+import { orderParts } from './canonical.ts';
+import { findField } from './resource-type.ts';
 import { invalidValue } from './errors.ts';
 import { identity, isNumberText, isObject, type JsonObject } from './json.ts';
 import { notA } from './constraints.ts';
@@ -9,9 +13,50 @@ import type { Profile } from './profiles.ts';
 /** Largest number of values of one attribute; it bounds the time of comparing them with each other. */
 const MAX_VALUES = 1000;
 
-/** Returns whether a parsed JSON number is exact: an integer beyond 2^53 has lost digits. */
-const isExact = (value: number): boolean =>
-  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+/** Converts a value of a declared attribute to its canonical form; undefined: no value. @throws 400 invalidValue */
+export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
+  if (field.keepsText && typeof raw === 'string') return raw;
+  if (raw === null || raw === undefined) return undefined;
+  // An empty externalId is dropped: stored, it would conflict with the next empty one.
+  if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
+  if (saysNothing(field, raw, profile)) return undefined;
+  if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
+  if (field.attribute.type !== 'complex') {
+    if (isObject(raw) && Object.hasOwn(raw, 'value') && profile.allows('wrapped-value'))
+      return readValue(field, raw.value, profile);
+    if (!Array.isArray(raw)) return readScalar(field, raw, profile);
+    if (raw.length === 0) return undefined;
+    if (raw.length > 1 || !profile.allows('list-for-single')) throw notA(field, 'a single value');
+    return readValue(field, raw[0], profile);
+  }
+  const input = toComplexInput(field, raw, profile);
+  if (!input || !field.parts) return undefined;
+  if (isStored(field.parts, input)) return settleComplex(field, input, profile, { isOrdered: true });
+  const parts: JsonObject = {};
+  readParts(field, input, parts, profile);
+  return settleComplex(field, parts, profile);
+}
+
+/** Returns a complex value in schema order; undefined when it has no sub-attribute, or is a reference with an empty `value`. */
+export function settleComplex(
+  field: Field,
+  parts: JsonObject,
+  profile: Profile,
+  { isOrdered = false } = {},
+): JsonObject | undefined {
+  if (!field.parts) return undefined;
+  if (parts.value === '' && field.isReference && profile.allows('empty-reference')) return undefined;
+  return isOrdered ? parts : orderParts(field.parts, parts);
+}
+
+// Returns whether empty text means "no value", as for a date. For `active` it does not, because a user without `active` is
+// active.
+function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
+  if (raw !== '' || attribute.multiValued || path === 'active') return false;
+  return TYPES_WITHOUT_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
+}
+
+const TYPES_WITHOUT_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
 
 /** Converts a simple value to the type of the attribute. @throws 400 invalidValue */
 function readScalar(field: Field, raw: unknown, profile: Profile): string | number | boolean {
@@ -54,6 +99,79 @@ function readNumber(field: Field, raw: unknown, profile: Profile, integer: boole
   throw notA(field, Number.isNaN(value) || isExact(value) ? kind : `${kind} of at most 2^53 - 1`);
 }
 
+/** Returns whether a parsed JSON number is exact: an integer beyond 2^53 has lost digits. */
+const isExact = (value: number): boolean =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+
+/** Converts the value of a multi-valued attribute to elements. A single value is accepted if the profile allows it. */
+export function readElements(field: Field, raw: unknown, profile: Profile): JsonObject[] {
+  if (raw === null || raw === undefined) return [];
+  const elements: JsonObject[] = [];
+  if (Array.isArray(raw)) {
+    checkCount(field.path, raw.length);
+    for (const item of raw) {
+      const element = readElement(field, item, profile);
+      if (element) elements.push(element);
+    }
+  } else {
+    if (!profile.allows('single-for-list')) throw notA(field, 'a list');
+    const element = readElement(field, raw, profile);
+    if (element) elements.push(element);
+  }
+  return elements;
+}
+
+/** Converts an element of a multi-valued attribute to an object, a simple one to `{value}`; undefined: no value. */
+export function readElement(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
+  if (raw === null || raw === undefined) return undefined;
+  if (field.attribute.type !== 'complex') {
+    // Some providers send elements of simple lists as {"value": …}.
+    return {
+      value: readScalar(field, isObject(raw) && Object.hasOwn(raw, 'value') ? raw.value : raw, profile),
+    };
+  }
+  if (Array.isArray(raw)) throw notA(field, 'a list of objects');
+  const input = toComplexInput(field, raw, profile);
+  if (!input || !field.parts) return undefined;
+  if (isStored(field.parts, input)) return input;
+  const element: JsonObject = {};
+  readParts(field, input, element, profile);
+  return orderParts(field.parts, element);
+}
+
+/**
+ * Returns the stored form of a list; undefined when it is empty. Of complex elements, each pair of value and canonical type
+ * occurs once, and only the last primary element stays primary (RFC 7643 §2.4). @throws 400 invalidValue above MAX_VALUES
+ */
+export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
+  if (elements.length === 0) return undefined;
+  checkCount(field.path, elements.length);
+  if (field.attribute.type !== 'complex') return elements.map((element) => element.value);
+  const unique = distinct(field, elements);
+  const newest = unique.findLastIndex((element) => element.primary === true);
+  if (unique.findIndex((element) => element.primary === true) === newest) return [...unique];
+  return unique.map((element, index) =>
+    element.primary === true && index !== newest ? { ...element, primary: false } : element,
+  );
+}
+
+/** Merges elements with the same identity. */
+function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonObject[] {
+  const { parts } = field;
+  if (!parts || elements.length < 2) return elements;
+  const found = new Map<string, JsonObject>();
+  for (const element of elements) {
+    const key = identity(field, element);
+    const same = found.get(key);
+    found.set(key, (same && orderParts(parts, { ...same, ...element })) ?? element);
+  }
+  return found.size === elements.length ? elements : [...found.values()];
+}
+
+function checkCount(path: string, count: number): void {
+  if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have at most ${MAX_VALUES} values.`);
+}
+
 /** Converts the value of a complex attribute to an object; undefined: no value. @throws 400 invalidValue */
 export function toComplexInput(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
   if (raw === null || raw === undefined) return undefined;
@@ -94,11 +212,22 @@ export function lastSegment(address: string): string {
   }
 }
 
-/** Returns whether the value is stored unchanged under every profile. */
-function staysAsSent({ attribute, keepsText }: Field, raw: unknown): boolean {
-  if (attribute.mutability === 'readOnly') return false;
-  if (typeof raw === 'string') return keepsText;
-  return typeof raw === 'boolean' && attribute.type === 'boolean' && !attribute.multiValued;
+/** Writes the sub-attributes of `raw` to `target`. Null removes a value. Unknown and readOnly sub-attributes are ignored. */
+export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
+  const parts = field.parts;
+  if (!parts) throw notA(field, 'a simple value');
+  for (const key of Object.keys(raw)) {
+    const part = findField(parts, key);
+    // `allows` only counts the deviation here.
+    if (!part) profile.allows('unknown-attribute');
+    else if (part.attribute.mutability !== 'readOnly') target[part.name] = readPart(part, raw[key], profile);
+  }
+}
+
+function readPart(part: Field, raw: unknown, profile: Profile): unknown {
+  if (part.keepsText && typeof raw === 'string') return raw;
+  if (raw === null || raw === undefined || saysNothing(part, raw, profile)) return undefined;
+  return readScalar(part, raw, profile);
 }
 
 /** Returns whether the object is canonical already: not empty, all values stored unchanged, and the keys in schema order. */
@@ -112,142 +241,11 @@ export function isStored(fields: Fields, raw: JsonObject): boolean {
   return last >= 0;
 }
 
-/** Writes the sub-attributes of `raw` to `target`. Null removes a value. Unknown and readOnly sub-attributes are ignored. */
-export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
-  const parts = field.parts;
-  if (!parts) throw notA(field, 'a simple value');
-  for (const key of Object.keys(raw)) {
-    const part = findField(parts, key);
-    // `allows` only counts the deviation here.
-    if (!part) profile.allows('unknown-attribute');
-    else if (part.attribute.mutability !== 'readOnly') target[part.name] = readPart(part, raw[key], profile);
-  }
-}
-
-const TYPES_WITHOUT_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
-
-// Returns whether empty text means "no value", as for a date. For `active` it does not, because a user without `active` is
-// active.
-function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
-  if (raw !== '' || attribute.multiValued || path === 'active') return false;
-  return TYPES_WITHOUT_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
-}
-
-function readPart(part: Field, raw: unknown, profile: Profile): unknown {
-  if (part.keepsText && typeof raw === 'string') return raw;
-  if (raw === null || raw === undefined || saysNothing(part, raw, profile)) return undefined;
-  return readScalar(part, raw, profile);
-}
-
-/** Converts an element of a multi-valued attribute to an object, a simple one to `{value}`; undefined: no value. */
-export function readElement(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
-  if (raw === null || raw === undefined) return undefined;
-  if (field.attribute.type !== 'complex') {
-    // Some providers send elements of simple lists as {"value": …}.
-    return {
-      value: readScalar(field, isObject(raw) && Object.hasOwn(raw, 'value') ? raw.value : raw, profile),
-    };
-  }
-  if (Array.isArray(raw)) throw notA(field, 'a list of objects');
-  const input = toComplexInput(field, raw, profile);
-  if (!input || !field.parts) return undefined;
-  if (isStored(field.parts, input)) return input;
-  const element: JsonObject = {};
-  readParts(field, input, element, profile);
-  return orderParts(field.parts, element);
-}
-
-/** Converts the value of a multi-valued attribute to elements. A single value is accepted if the profile allows it. */
-export function readElements(field: Field, raw: unknown, profile: Profile): JsonObject[] {
-  if (raw === null || raw === undefined) return [];
-  const elements: JsonObject[] = [];
-  if (Array.isArray(raw)) {
-    checkCount(field.path, raw.length);
-    for (const item of raw) {
-      const element = readElement(field, item, profile);
-      if (element) elements.push(element);
-    }
-  } else {
-    if (!profile.allows('single-for-list')) throw notA(field, 'a list');
-    const element = readElement(field, raw, profile);
-    if (element) elements.push(element);
-  }
-  return elements;
-}
-
-function checkCount(path: string, count: number): void {
-  if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have at most ${MAX_VALUES} values.`);
-}
-
-/** Merges elements with the same identity. */
-function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonObject[] {
-  const { parts } = field;
-  if (!parts || elements.length < 2) return elements;
-  const found = new Map<string, JsonObject>();
-  for (const element of elements) {
-    const key = identity(field, element);
-    const same = found.get(key);
-    found.set(key, (same && orderParts(parts, { ...same, ...element })) ?? element);
-  }
-  return found.size === elements.length ? elements : [...found.values()];
-}
-
-/**
- * Returns the stored form of a list; undefined when it is empty. Of complex elements, each pair of value and canonical type
- * occurs once, and only the last primary element stays primary (RFC 7643 §2.4). @throws 400 invalidValue above MAX_VALUES
- */
-export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
-  if (elements.length === 0) return undefined;
-  checkCount(field.path, elements.length);
-  if (field.attribute.type !== 'complex') return elements.map((element) => element.value);
-  const unique = distinct(field, elements);
-  const newest = unique.findLastIndex((element) => element.primary === true);
-  if (unique.findIndex((element) => element.primary === true) === newest) return [...unique];
-  return unique.map((element, index) =>
-    element.primary === true && index !== newest ? { ...element, primary: false } : element,
-  );
-}
-
-/** Converts a value of a declared attribute to its canonical form; undefined: no value. @throws 400 invalidValue */
-export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
-  if (field.keepsText && typeof raw === 'string') return raw;
-  if (raw === null || raw === undefined) return undefined;
-  // An empty externalId is dropped: stored, it would conflict with the next empty one.
-  if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
-  if (saysNothing(field, raw, profile)) return undefined;
-  if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
-  if (field.attribute.type !== 'complex') {
-    if (isObject(raw) && Object.hasOwn(raw, 'value') && profile.allows('wrapped-value'))
-      return readValue(field, raw.value, profile);
-    if (!Array.isArray(raw)) return readScalar(field, raw, profile);
-    if (raw.length === 0) return undefined;
-    if (raw.length > 1 || !profile.allows('list-for-single')) throw notA(field, 'a single value');
-    return readValue(field, raw[0], profile);
-  }
-  const input = toComplexInput(field, raw, profile);
-  if (!input || !field.parts) return undefined;
-  if (isStored(field.parts, input)) return settleComplex(field, input, profile, { isOrdered: true });
-  const parts: JsonObject = {};
-  readParts(field, input, parts, profile);
-  return settleComplex(field, parts, profile);
-}
-
-/** Returns a complex value in schema order; undefined when it has no sub-attribute, or is a reference with an empty `value`. */
-export function settleComplex(
-  field: Field,
-  parts: JsonObject,
-  profile: Profile,
-  { isOrdered = false } = {},
-): JsonObject | undefined {
-  if (!field.parts) return undefined;
-  if (parts.value === '' && field.isReference && profile.allows('empty-reference')) return undefined;
-  return isOrdered ? parts : orderParts(field.parts, parts);
-}
-
-/** @throws 400 invalidValue for a number that has lost digits */
-function checkNumber(section: Section, name: string, raw: unknown): void {
-  if (typeof raw !== 'number' || isExact(raw)) return;
-  throw invalidValue(`Attribute "${section.urn}:${name}" has more digits than a number can keep.`);
+/** Returns whether the value is stored unchanged under every profile. */
+function staysAsSent({ attribute, keepsText }: Field, raw: unknown): boolean {
+  if (attribute.mutability === 'readOnly') return false;
+  if (typeof raw === 'string') return keepsText;
+  return typeof raw === 'boolean' && attribute.type === 'boolean' && !attribute.multiValued;
 }
 
 /** Converts a value of an undeclared member of an open schema. Values keep their JSON type. @throws 400 invalidValue */
@@ -267,4 +265,10 @@ export function readOpen(section: Section, name: string, raw: unknown): unknown 
     throw invalidValue(`Attribute "${section.urn}:${name}" must be a list of simple values.`);
   }
   return items.length > 0 ? items : undefined;
+}
+
+/** @throws 400 invalidValue for a number that has lost digits */
+function checkNumber(section: Section, name: string, raw: unknown): void {
+  if (typeof raw !== 'number' || isExact(raw)) return;
+  throw invalidValue(`Attribute "${section.urn}:${name}" has more digits than a number can keep.`);
 }

@@ -1,4 +1,6 @@
-// Parses a filter to a tree by recursive descent with limited depth (RFC 7644 §3.4.2.2).
+// Parses a filter to a tree by recursive descent with limited depth (RFC 7644 §3.4.2.2). One function for each rule: `or` of `and`
+// of terms; a term is a group in round brackets, `not` with a group, a comparison, or an attribute with a filter in square
+// brackets.
 import type { Fields } from '../attributes.ts';
 import { excerpt, invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -27,9 +29,37 @@ interface Parsing {
   depth: number;
 }
 
-/** Returns a word in lower case, because keywords and operators ignore case; empty for another token. */
-function keyword(token: Token): string {
-  return token.kind === 'word' ? token.text.toLowerCase() : '';
+/**
+ * Parses a filter (RFC 7644 §3.4.2.2). Parsed filters are not cached: each request names another person, and a lookup
+ * takes as long as parsing.
+ * @throws 400 invalidFilter with the position, counted in characters from 0.
+ */
+export function parseFilter(type: ResourceType, text: string, profile: Profile): Filter {
+  if (text.length > MAX_LENGTH) throw invalidFilter(`The filter is longer than ${MAX_LENGTH} characters.`);
+  const parsing: Parsing = { lexer: createLexer(text), profile, depth: 0 };
+  const filter = parseOr(parsing, resourceScope(type, profile));
+  const rest = parsing.lexer.next();
+  if (rest.kind !== 'end') throw invalidFilter(`Unexpected "${excerpt(rest.text)}" at position ${rest.at}.`);
+  return filter;
+}
+
+/**
+ * Parses the `[…]` of a value path. `start` is the position of the opening bracket in `text`, `end` the one after the
+ * closing bracket.
+ * @throws 400 invalidFilter with the position
+ */
+export function parseElementFilter(
+  parts: Fields,
+  text: string,
+  start: number,
+  profile: Profile,
+): { filter: Filter; end: number } {
+  if (text.length > MAX_LENGTH) throw invalidFilter(`The path is longer than ${MAX_LENGTH} characters.`);
+  // The lexer starts after the opening bracket, which counts as one level.
+  const parsing: Parsing = { lexer: createLexer(text, start + 1), profile, depth: 1 };
+  const filter = parseOr(parsing, elementScope(parts));
+  expect(parsing, ']');
+  return { filter, end: parsing.lexer.position() };
 }
 
 function parseOr(parsing: Parsing, scope: NameScope): Filter {
@@ -71,35 +101,12 @@ function parseTerm(parsing: Parsing, scope: NameScope): Filter {
   return parseExpression(parsing, located, token);
 }
 
-/** Counts one more level of brackets. @throws 400 invalidFilter beyond MAX_DEPTH */
-function enter(parsing: Parsing, token: Token): void {
-  if (++parsing.depth > MAX_DEPTH)
-    throw invalidFilter(`The filter nests too deeply at position ${token.at}.`);
-}
-
-function expect(parsing: Parsing, kind: ')' | ']'): void {
-  const token = parsing.lexer.next();
-  if (token.kind !== kind) throw invalidFilter(`"${kind}" is missing at position ${token.at}.`);
-}
-
 function parseGroup(parsing: Parsing, scope: NameScope, open: Token): Filter {
   enter(parsing, open);
   const filter = parseOr(parsing, scope);
   expect(parsing, ')');
   parsing.depth--;
   return filter;
-}
-
-function parseExpression(parsing: Parsing, located: Located, token: Token): Filter {
-  const operatorToken = parsing.lexer.next();
-  const operator = keyword(operatorToken);
-  if (operator === 'pr') return { kind: 'present', attribute: toAttribute(located) };
-  if (!OPERATORS.has(operator)) {
-    throw invalidFilter(`An operator is missing or not known at position ${operatorToken.at}.`);
-  }
-  const attribute = toComparable(located, token);
-  const value = parsing.lexer.next();
-  return toComparison(attribute, operator as CompareOperator, value, operatorToken.at, parsing.profile);
 }
 
 // Parses `attribute[filter]`, and Entra's `attribute[filter].sub op value`, which means `attribute[filter and sub op value]`.
@@ -127,35 +134,30 @@ function parseElement(parsing: Parsing, located: Located, token: Token): Filter 
   return { kind: 'element', attribute, filter: { kind: 'and', branches: [filter, comparison] } };
 }
 
-/**
- * Parses a filter (RFC 7644 §3.4.2.2). Parsed filters are not cached: each request names another person, and a lookup
- * takes as long as parsing.
- * @throws 400 invalidFilter with the position, counted in characters from 0.
- */
-export function parseFilter(type: ResourceType, text: string, profile: Profile): Filter {
-  if (text.length > MAX_LENGTH) throw invalidFilter(`The filter is longer than ${MAX_LENGTH} characters.`);
-  const parsing: Parsing = { lexer: createLexer(text), profile, depth: 0 };
-  const filter = parseOr(parsing, resourceScope(type, profile));
-  const rest = parsing.lexer.next();
-  if (rest.kind !== 'end') throw invalidFilter(`Unexpected "${excerpt(rest.text)}" at position ${rest.at}.`);
-  return filter;
+function parseExpression(parsing: Parsing, located: Located, token: Token): Filter {
+  const operatorToken = parsing.lexer.next();
+  const operator = keyword(operatorToken);
+  if (operator === 'pr') return { kind: 'present', attribute: toAttribute(located) };
+  if (!OPERATORS.has(operator)) {
+    throw invalidFilter(`An operator is missing or not known at position ${operatorToken.at}.`);
+  }
+  const attribute = toComparable(located, token);
+  const value = parsing.lexer.next();
+  return toComparison(attribute, operator as CompareOperator, value, operatorToken.at, parsing.profile);
 }
 
-/**
- * Parses the `[…]` of a value path. `start` is the position of the opening bracket in `text`, `end` the one after the
- * closing bracket.
- * @throws 400 invalidFilter with the position
- */
-export function parseElementFilter(
-  parts: Fields,
-  text: string,
-  start: number,
-  profile: Profile,
-): { filter: Filter; end: number } {
-  if (text.length > MAX_LENGTH) throw invalidFilter(`The path is longer than ${MAX_LENGTH} characters.`);
-  // The lexer starts after the opening bracket, which counts as one level.
-  const parsing: Parsing = { lexer: createLexer(text, start + 1), profile, depth: 1 };
-  const filter = parseOr(parsing, elementScope(parts));
-  expect(parsing, ']');
-  return { filter, end: parsing.lexer.position() };
+/** Returns a word in lower case, because keywords and operators ignore case; empty for another token. */
+function keyword(token: Token): string {
+  return token.kind === 'word' ? token.text.toLowerCase() : '';
+}
+
+/** Counts one more level of brackets. @throws 400 invalidFilter beyond MAX_DEPTH */
+function enter(parsing: Parsing, token: Token): void {
+  if (++parsing.depth > MAX_DEPTH)
+    throw invalidFilter(`The filter nests too deeply at position ${token.at}.`);
+}
+
+function expect(parsing: Parsing, kind: ')' | ']'): void {
+  const token = parsing.lexer.next();
+  if (token.kind !== kind) throw invalidFilter(`"${kind}" is missing at position ${token.at}.`);
 }

@@ -1,12 +1,14 @@
-// Applies PATCH operations to a resource (RFC 7644 §3.5.2). The input is not modified: every object on the path to a
-// changed value is copied.
+// Applies PATCH operations to a resource (RFC 7644 §3.5.2). Flow: each operation changes a draft by the kind of its target: a whole
+// extension, an attribute (`changeAttribute`), or an undeclared member of an open extension (`changeMember`). Then the draft is
+// made canonical and validated. The input is not modified: every object on the path to a changed value is copied.
 import type { Field } from '../attributes.ts';
 import { mutability, type ScimError } from '../errors.ts';
 import { isEqual, ownValue, toList, type JsonObject } from '../json.ts';
 import { keepImmutable } from '../immutable.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
-import { toCanonical, type Resource, type ResourceType } from '../resource-type.ts';
+import { toCanonical } from '../canonical.ts';
+import type { Resource, ResourceType } from '../resource-type.ts';
 import { readOpen, readParts, readValue, settleComplex, toComplexInput } from '../values.ts';
 import { changeElements, isListed } from './elements.ts';
 import type { PatchOperation } from './operation.ts';
@@ -14,15 +16,66 @@ import type { PatchOperation } from './operation.ts';
 type Op = PatchOperation['op'];
 
 /**
- * Returns whether the value of a `remove` differs from the current value; then nothing is removed
- * (gh:AzureAD/SCIMReferenceCode#87). Empty text names no value.
+ * Returns a new canonical resource with all operations applied in order. Operations on group members are ignored here
+ * (`splitMembers` returns them). After operations without effect the JSON text is the same as before.
+ * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget
  */
-function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
-  if (value === undefined || value === '' || current === undefined) return false;
-  const given = readValue(field, value, profile);
-  if (given === undefined) return false;
-  if (field.attribute.type === 'complex') return !isListed(field, current as JsonObject, given as JsonObject);
-  return !isEqual(field, current, given);
+export function applyPatch(
+  type: ResourceType,
+  resource: Resource,
+  operations: readonly PatchOperation[],
+  profile: Profile,
+): Resource {
+  const draft: JsonObject = { ...resource };
+  for (const operation of operations) applyOperation(draft, operation, profile);
+  const patched = keepImmutable(type, resource, toCanonical(type, draft), 'patch');
+  const fault = type.validator.fault(patched) && newFault(type, resource, patched);
+  if (fault) throw fault;
+  return patched;
+}
+
+/** Returns a violation that the PATCH introduces. Older violations pass, so that a new rule does not block a deactivation. */
+function newFault(type: ResourceType, before: Resource, patched: Resource): ScimError | undefined {
+  const known = new Set(type.validator.faults(before).map(({ detail }) => detail));
+  return type.validator.faults(patched).find(({ detail }) => !known.has(detail));
+}
+
+function applyOperation(draft: JsonObject, operation: PatchOperation, profile: Profile): void {
+  const { target } = operation;
+  // The members of a group are stored apart from it.
+  if (target.kind === 'members') return;
+  if (target.kind === 'section') {
+    draft[target.section.urn] = undefined;
+    return;
+  }
+  const { section } = target;
+  // The extension is copied before the first change; `toCanonical` removes undefined values.
+  const holder = section.core ? draft : { ...(ownValue(draft, section.urn) as JsonObject | undefined) };
+  if (target.kind === 'attribute') {
+    const current = ownValue(holder, target.field.name);
+    holder[target.field.name] = changeAttribute(operation, target, current, profile);
+  } else {
+    const value = readOpen(section, target.name, operation.value);
+    holder[target.name] = changeMember(operation, ownValue(holder, target.name), value);
+  }
+  if (!section.core) draft[section.urn] = holder;
+}
+
+function changeAttribute(
+  operation: PatchOperation,
+  target: AttributeTarget,
+  current: unknown,
+  profile: Profile,
+): unknown {
+  const { op, value } = operation;
+  const { field, filter, sub } = target;
+  if (field.attribute.multiValued) return changeElements({ op, field, filter, sub, value, profile }, current);
+  if (field.attribute.type === 'complex') return changeComplex(op, target, current, value, profile);
+  const next = changeSimple(op, field, current, value, profile);
+  if (next === undefined && field.attribute.required) {
+    throw mutability(`Attribute "${field.path}" is required and cannot be removed.`);
+  }
+  return next;
 }
 
 function changeSimple(op: Op, field: Field, current: unknown, value: unknown, profile: Profile): unknown {
@@ -51,21 +104,16 @@ function changeComplex(
   return settleComplex(field, parts, profile);
 }
 
-function changeAttribute(
-  operation: PatchOperation,
-  target: AttributeTarget,
-  current: unknown,
-  profile: Profile,
-): unknown {
-  const { op, value } = operation;
-  const { field, filter, sub } = target;
-  if (field.attribute.multiValued) return changeElements({ op, field, filter, sub, value, profile }, current);
-  if (field.attribute.type === 'complex') return changeComplex(op, target, current, value, profile);
-  const next = changeSimple(op, field, current, value, profile);
-  if (next === undefined && field.attribute.required) {
-    throw mutability(`Attribute "${field.path}" is required and cannot be removed.`);
-  }
-  return next;
+/**
+ * Returns whether the value of a `remove` differs from the current value; then nothing is removed
+ * (gh:AzureAD/SCIMReferenceCode#87). Empty text names no value.
+ */
+function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
+  if (value === undefined || value === '' || current === undefined) return false;
+  const given = readValue(field, value, profile);
+  if (given === undefined) return false;
+  if (field.attribute.type === 'complex') return !isListed(field, current as JsonObject, given as JsonObject);
+  return !isEqual(field, current, given);
 }
 
 /** Returns the new value of an undeclared member of an open extension; `value` is the canonical form of `operation.value`. */
@@ -81,50 +129,4 @@ function changeMember(operation: PatchOperation, current: unknown, value: unknow
   if (!Array.isArray(current)) return listed.has(current) ? undefined : current;
   const left = (current as unknown[]).filter((item) => !listed.has(item));
   return left.length > 0 ? left : undefined;
-}
-
-function applyOperation(draft: JsonObject, operation: PatchOperation, profile: Profile): void {
-  const { target } = operation;
-  // The members of a group are stored apart from it.
-  if (target.kind === 'members') return;
-  if (target.kind === 'section') {
-    draft[target.section.urn] = undefined;
-    return;
-  }
-  const { section } = target;
-  // The extension is copied before the first change; `toCanonical` removes undefined values.
-  const holder = section.core ? draft : { ...(ownValue(draft, section.urn) as JsonObject | undefined) };
-  if (target.kind === 'attribute') {
-    const current = ownValue(holder, target.field.name);
-    holder[target.field.name] = changeAttribute(operation, target, current, profile);
-  } else {
-    const value = readOpen(section, target.name, operation.value);
-    holder[target.name] = changeMember(operation, ownValue(holder, target.name), value);
-  }
-  if (!section.core) draft[section.urn] = holder;
-}
-
-/**
- * Returns a new canonical resource with all operations applied in order. Operations on group members are ignored here
- * (`splitMembers` returns them). After operations without effect the JSON text is the same as before.
- * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget
- */
-export function applyPatch(
-  type: ResourceType,
-  resource: Resource,
-  operations: readonly PatchOperation[],
-  profile: Profile,
-): Resource {
-  const draft: JsonObject = { ...resource };
-  for (const operation of operations) applyOperation(draft, operation, profile);
-  const patched = keepImmutable(type, resource, toCanonical(type, draft), 'patch');
-  const fault = type.validator.fault(patched) && newFault(type, resource, patched);
-  if (fault) throw fault;
-  return patched;
-}
-
-/** Returns a violation that the PATCH introduces. Older violations pass, so that a new rule does not block a deactivation. */
-function newFault(type: ResourceType, before: Resource, patched: Resource): ScimError | undefined {
-  const known = new Set(type.validator.faults(before).map(({ detail }) => detail));
-  return type.validator.faults(patched).find(({ detail }) => !known.has(detail));
 }

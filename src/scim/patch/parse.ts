@@ -1,5 +1,6 @@
-// Parses a PatchOp message (RFC 7644 §3.5.2). Values without path and whole extensions are split here, so that each
-// operation has one target and one value.
+// Parses a PatchOp message (RFC 7644 §3.5.2) to operations of one target and one value each (`parsePatch`). A value without path
+// and the value of a whole extension are split: each of their keys is a target (`pushObject`, `pushSection`). Then the target
+// decides: an attribute may be read-only, not stored, or the members of a group (`pushAttribute`).
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
 import { checkBody, isObject, member, messageOf, operationsOf } from '../json.ts';
@@ -21,20 +22,51 @@ interface Parsing {
   readonly operations: PatchOperation[];
 }
 
+/**
+ * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2).
+ * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value or an unusable one),
+ * noTarget (remove without a path), mutability (readOnly attributes, sub-attributes of members), tooMany.
+ */
+export function parsePatch(type: ResourceType, body: unknown, profile: Profile): PatchOperation[] {
+  if (isObject(body)) checkBody(body);
+  const message = messageOf(body, PATCH_OP_URN, profile);
+  const operations: PatchOperation[] = [];
+  operationsOf(message, profile, MAX_PATCH_OPERATIONS, tooManyOperations).forEach((raw, index) =>
+    parseOperation(type, raw, index + 1, profile, operations),
+  );
+  return operations;
+}
+
+/** Adds the operations of one entry of `Operations`. */
+function parseOperation(
+  type: ResourceType,
+  raw: unknown,
+  position: number,
+  profile: Profile,
+  operations: PatchOperation[],
+): void {
+  if (!isObject(raw)) throw invalidSyntax(`Operation ${position} must be an object.`);
+  const op = parseOp(member(raw, 'op'), position, profile);
+  const path = member(raw, 'path');
+  const given = member(raw, 'value');
+  const parsing: Parsing = { type, profile, op, position, operations };
+  if (op !== 'remove' && given === undefined)
+    throw invalidValue(`Operation ${position}: "value" is missing.`);
+  const value = op === 'remove' && given === null ? undefined : given;
+  if (path === undefined || path === null || path === '') {
+    if (op === 'remove') throw noTarget(`Operation ${position}: "remove" needs a path.`);
+    return pushObject(parsing, value);
+  }
+  if (typeof path !== 'string') throw invalidPath(`Operation ${position}: "path" must be text.`);
+  pushTarget(parsing, parsePath(type, path, profile), value);
+}
+
 function parseOp(raw: unknown, position: number, profile: Profile): PatchOperation['op'] {
   const lower = typeof raw === 'string' ? raw.toLowerCase() : '';
   if (lower === 'add' || lower === 'replace' || lower === 'remove') {
     if (raw === lower || profile.allows('operation-case')) return lower;
   }
   throw invalidSyntax(`Operation ${position}: "op" must be "add", "replace" or "remove".`);
-}
-
-const tooManyOperations = (): Error =>
-  tooMany(`A PATCH may hold at most ${MAX_PATCH_OPERATIONS} operations.`);
-
-function push(parsing: Parsing, target: PatchOperation['target'], value: unknown): void {
-  if (parsing.operations.length >= MAX_PATCH_OPERATIONS) throw tooManyOperations();
-  parsing.operations.push({ op: parsing.op, target, value });
 }
 
 /** Adds the operations on one target. `isPathless`: the target is a key of the value, not the path of the operation. */
@@ -81,12 +113,6 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
 const isOwnSchema = (section: Section, key: string, value: unknown): boolean =>
   key === 'schemas' && !section.schema.open && Array.isArray(value) && String(value) === section.urn;
 
-// Returns whether a key of a value without path is an attribute name or the URN of an extension, as the RFC allows.
-function isPlain(target: PatchTarget, key: string): boolean {
-  if (target.kind === 'attribute') return !target.filter && !target.sub && !key.includes(':');
-  return target.kind !== 'member';
-}
-
 /** Adds an operation for each key of a value without path. */
 function pushObject(parsing: Parsing, value: unknown): void {
   const { position, profile, type } = parsing;
@@ -99,6 +125,12 @@ function pushObject(parsing: Parsing, value: unknown): void {
     }
     if (value[key] !== undefined) pushTarget(parsing, target, value[key], { isPathless: true });
   }
+}
+
+// Returns whether a key of a value without path is an attribute name or the URN of an extension, as the RFC allows.
+function isPlain(target: PatchTarget, key: string): boolean {
+  if (target.kind === 'attribute') return !target.filter && !target.sub && !key.includes(':');
+  return target.kind !== 'member';
 }
 
 function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown, isPathless: boolean): void {
@@ -120,14 +152,6 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
     return pushReadOnlyPart(parsing, target, sub, value, isPathless);
   checkRemoval(parsing, value);
   push(parsing, target, value);
-}
-
-/** @throws 400 invalidValue for a `remove` with a value, unless the profile allows it */
-function checkRemoval(parsing: Parsing, value: unknown): void {
-  if (parsing.op !== 'remove' || value === undefined || parsing.profile.allows('remove-with-value')) return;
-  throw invalidValue(
-    `Operation ${parsing.position}: "remove" takes no value; select by a filter in the path.`,
-  );
 }
 
 // `manager.$ref` sets the manager if the profile allows `reference-for-value`. Any other readOnly sub-attribute, such as
@@ -153,41 +177,18 @@ function pushReadOnlyPart(
   throw mutability(`Operation ${position}: attribute "${sub.path}" is read-only.`);
 }
 
-/** Adds the operations of one entry of `Operations`. */
-function parseOperation(
-  type: ResourceType,
-  raw: unknown,
-  position: number,
-  profile: Profile,
-  operations: PatchOperation[],
-): void {
-  if (!isObject(raw)) throw invalidSyntax(`Operation ${position} must be an object.`);
-  const op = parseOp(member(raw, 'op'), position, profile);
-  const path = member(raw, 'path');
-  const given = member(raw, 'value');
-  const parsing: Parsing = { type, profile, op, position, operations };
-  if (op !== 'remove' && given === undefined)
-    throw invalidValue(`Operation ${position}: "value" is missing.`);
-  const value = op === 'remove' && given === null ? undefined : given;
-  if (path === undefined || path === null || path === '') {
-    if (op === 'remove') throw noTarget(`Operation ${position}: "remove" needs a path.`);
-    return pushObject(parsing, value);
-  }
-  if (typeof path !== 'string') throw invalidPath(`Operation ${position}: "path" must be text.`);
-  pushTarget(parsing, parsePath(type, path, profile), value);
+/** @throws 400 invalidValue for a `remove` with a value, unless the profile allows it */
+function checkRemoval(parsing: Parsing, value: unknown): void {
+  if (parsing.op !== 'remove' || value === undefined || parsing.profile.allows('remove-with-value')) return;
+  throw invalidValue(
+    `Operation ${parsing.position}: "remove" takes no value; select by a filter in the path.`,
+  );
 }
 
-/**
- * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2).
- * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value or an unusable one),
- * noTarget (remove without a path), mutability (readOnly attributes, sub-attributes of members), tooMany.
- */
-export function parsePatch(type: ResourceType, body: unknown, profile: Profile): PatchOperation[] {
-  if (isObject(body)) checkBody(body);
-  const message = messageOf(body, PATCH_OP_URN, profile);
-  const operations: PatchOperation[] = [];
-  operationsOf(message, profile, MAX_PATCH_OPERATIONS, tooManyOperations).forEach((raw, index) =>
-    parseOperation(type, raw, index + 1, profile, operations),
-  );
-  return operations;
+function push(parsing: Parsing, target: PatchOperation['target'], value: unknown): void {
+  if (parsing.operations.length >= MAX_PATCH_OPERATIONS) throw tooManyOperations();
+  parsing.operations.push({ op: parsing.op, target, value });
 }
+
+const tooManyOperations = (): Error =>
+  tooMany(`A PATCH may hold at most ${MAX_PATCH_OPERATIONS} operations.`);
