@@ -1,5 +1,5 @@
-// Reads a user's account from the platform: the SCIM user, its memberships and its attribute values. The bridge's link only
-// supplies the ids.
+// Reads a user's account from the platform (`readAccount`): the SCIM user; then, at the same time, the number of its account (under
+// which values are stored), its groups and the attribute definitions; last, its values. The bridge's link only supplies the ids.
 import { EndpointAbsent, PlatformDecode, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';
@@ -44,17 +44,6 @@ export interface Reading {
   notes: string[];
 }
 
-/** Returns the result of the call; undefined if the platform answers 404 or lacks the endpoint. */
-async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404))
-      return undefined;
-    throw error;
-  }
-}
-
 /**
  * Returns the account; undefined if the platform no longer has it.
  * @param wanted groups that are read by id if the account does not list them
@@ -78,6 +67,37 @@ export async function readAccount(
     groupsOf(client, user, wanted, call),
     client.attributes.list(call),
   ]);
+  const attributes = await attributesOf(client, user, accountId, call);
+  const view = {
+    scimId: user.id,
+    accountId: accountId ?? null,
+    userName: user.userName,
+    active: user.active,
+    groups: [...new Set(groups.map(({ name }) => name))].sort(),
+    attributes,
+  };
+  return { user, view, groups, definitions, notes: notesOf(user, link, accountId) };
+}
+
+/** Returns the stored attribute values of an account. Without the account id only the values of the SCIM user are known. */
+async function attributesOf(
+  { values }: PlatformClient,
+  user: WireUser,
+  accountId: string | undefined,
+  call: CallOptions,
+): Promise<Record<string, AttributeValue>> {
+  const shown: { name: string; value?: AttributeValue }[] =
+    accountId === undefined
+      ? Object.entries(user[EXTENSION] ?? {}).map(([name, value]) => ({ name, value }))
+      : await values.list(accountId, call);
+  // Null means that no value is stored.
+  return Object.fromEntries(
+    shown.flatMap(({ name, value = null }) => (value === null ? [] : [[name, value] as const])),
+  );
+}
+
+/** Returns sentences about what could not be read, and about a wrong account id in the link. */
+function notesOf(user: WireUser, link: AccountIds, accountId: string | undefined): string[] {
   const notes: string[] = [];
   if (!Array.isArray(user.groups))
     notes.push('the platform does not list memberships of a user: only groups of the bridge were read');
@@ -87,26 +107,7 @@ export async function readAccount(
     );
   if (accountId === undefined)
     notes.push('the platform does not show the account behind this user: lists and booleans were not read');
-  // Without the account id only the values of the SCIM user are known.
-  const shown: { name: string; value?: AttributeValue }[] =
-    accountId === undefined
-      ? Object.entries(user[EXTENSION] ?? {}).map(([name, value]) => ({ name, value }))
-      : await client.values.list(accountId, call);
-  // Null means that no value is stored.
-  const attributes = Object.fromEntries(
-    shown.flatMap(({ name, value = null }) => (value === null ? [] : [[name, value] as const])),
-  );
-  const { id: scimId, userName } = user;
-  const names = [...new Set(groups.map(({ name }) => name))].sort();
-  const view = {
-    scimId,
-    accountId: accountId ?? null,
-    userName,
-    active: user.active,
-    groups: names,
-    attributes,
-  };
-  return { user, view, groups, definitions, notes };
+  return notes;
 }
 
 /**
@@ -148,4 +149,15 @@ async function groupsOf(
   );
   const named = listed.flatMap(({ platformId, name }) => (name === undefined ? [] : [{ platformId, name }]));
   return [...named, ...joined];
+}
+
+/** Returns the result of the call; undefined if the platform answers 404 or lacks the endpoint. */
+async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404))
+      return undefined;
+    throw error;
+  }
 }

@@ -85,40 +85,45 @@ function acceptedStages(facts: Facts): CheckedStage[] {
 
 /** Returns the third stage: whether the account at the platform is as desired. */
 function appliedStage(facts: Facts): CheckedStage {
-  const { writes, link, wanted, differences, accountTookMs: tookMs } = facts;
+  const { ok, detail } = appliedResult(facts);
+  return { stage: 'applied', ...(ok === undefined ? {} : { ok }), ...timesOfWrite(facts), detail };
+}
+
+/** Returns when the push was applied, as far as the log of the bridge's writes shows it. */
+function timesOfWrite({ person, writes, link, accountTookMs }: Facts) {
+  const pushed = pushedAt({ person });
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
-  const times = {
+  return {
     // A write before the push did not apply it.
-    ...(at === undefined || at < pushedAt(facts) ? {} : { at: isoTime(at) }),
+    ...(at === undefined || at < pushed ? {} : { at: isoTime(at) }),
     // Without a write of this push the duration is unknown: a later write may come from a reconcile.
-    ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushedAt(facts) }),
-    tookMs,
+    ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushed }),
+    tookMs: accountTookMs,
   };
-  const because = becauseOf(facts);
-  if (isChangeWaiting(facts))
-    return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
+}
+
+/** Returns the state of the third stage (without `ok`: not known) and its sentence. */
+function appliedResult(facts: Facts): Pick<CheckedStage, 'ok' | 'detail'> {
+  const { wanted, differences, fault, reading } = facts;
+  if (isChangeWaiting(facts)) return { ok: false, detail: `a change waits to be applied${becauseOf(facts)}` };
   const unread = unreadDetail(facts);
-  if (unread !== undefined) return { stage: 'applied', ...times, detail: unread };
+  if (unread !== undefined) return { detail: unread };
   // A call failed before the account was read.
-  if (facts.fault?.at === 'platform' && !facts.reading) {
-    const detail = `not known: the platform did not show the account: ${facts.fault.message}`;
-    return { stage: 'applied', ...times, detail };
-  }
+  if (fault?.at === 'platform' && !reading)
+    return { detail: `not known: the platform did not show the account: ${fault.message}` };
   if (facts.unlinked?.kind === 'unnamed')
-    return {
-      stage: 'applied',
-      ...times,
-      detail: `not known: ${wanted.kind === 'closed' ? `${wanted.why}, and ` : ''}${UNNAMED}`,
-    };
+    return { detail: `not known: ${wanted.kind === 'closed' ? `${wanted.why}, and ` : ''}${UNNAMED}` };
   if (differences.length > 0) {
     const names = differences.map(({ name }) => name).join(', ');
-    return { stage: 'applied', ok: false, ...times, detail: `differs at the platform: ${names}${because}` };
+    return { ok: false, detail: `differs at the platform: ${names}${becauseOf(facts)}` };
   }
-  const detail =
-    wanted.kind === 'closed'
-      ? closedText(facts, wanted.why)
-      : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
-  return { stage: 'applied', ok: true, ...times, detail };
+  return { ok: true, detail: wanted.kind === 'closed' ? closedText(facts, wanted.why) : openText(facts) };
+}
+
+/** Returns words about an open account that is as desired. */
+function openText(facts: Facts): string {
+  const groups = counted(facts.reading?.view.groups.length ?? 0, 'group');
+  return `read back: active, ${groups}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
 }
 
 /**

@@ -1,4 +1,5 @@
-// Gives the reasons for which the account of a user differs from the desired one, as words of verify-access. Pure.
+// Gives the reasons for which the account of a user differs from the desired one, as words of verify-access (`becauseOf`). They are
+// causes in the account or the target (`causesInAccount`), and causes in the groups of the user (`differingGroups`). Pure.
 import { deletionText } from '../directory/outbox/condition-text.ts';
 import {
   missingGroups,
@@ -6,8 +7,8 @@ import {
   stillIn,
   unwrittenGroups,
   waitingText,
-  type LeavingGroup,
-} from './desired-access.ts';
+} from './access-differences.ts';
+import type { LeavingGroup } from './desired-access.ts';
 import type { Facts } from './facts.ts';
 import { isChangeWaiting } from './waiting-change.ts';
 
@@ -16,47 +17,15 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
   unlinked?.kind === 'found' ? `; the bridge does not manage this account: ${unlinked.why}` : '';
 
 /**
- * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes: the condition of the user,
- * attribute definitions of another type, a waiting or rejected deactivation, unwritten removals from groups, groups with another
- * name, refused or waiting groups, the policy of the target, a stop of all writes, a missing worker. Without a known cause the text
- * names the command that tells more.
+ * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Without a known cause the text names
+ * the command that tells more.
  */
 export function becauseOf(facts: Facts): string {
-  const { link, wanted, reading, unlinked, stop } = facts;
+  const { unlinked, stop } = facts;
   if (unlinked?.kind === 'found') return `${unmanagedText(facts)}${stop === undefined ? '' : `; ${stop}`}`;
-  const { condition } = link;
-  // A value that cannot be mapped stops the opening of an account, never its closing. At an open account the value may differ.
-  const isOpen = reading?.view.active === true;
-  const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed' && !isOpen;
-  const introduction =
-    condition && IN_PLATFORM_WORDS.has(condition.reason) ? 'the platform refused the last change: ' : '';
-  const cause =
-    isAboutValues || !condition
-      ? undefined
-      : `${introduction}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
-  const isCompared = wanted.kind === 'open' || isOpen;
-  const leaving = isCompared && reading ? stillIn(wanted.leaving, reading) : [];
-  const renaming = isCompared && reading ? otherwiseCalled(wanted, reading) : [];
-  const differs = facts.differences.some(({ name }) => name === 'groups');
-  const unwritten = differs ? unwrittenGroups(wanted, reading) : [];
-  // If there is a condition, it already names the state of the deactivation.
-  const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
-  const isPending = leaving.some(({ state }) => state === 'pending') || unwritten.length > 0;
-  const isWaiting = isChangeWaiting(facts) || isPending;
-  // Causes in the account or the target; `ofGroups`: causes in a group.
-  const ofAccount = [
-    cause,
-    // A condition may have the reason already.
-    ...facts.typeConflicts.filter((reason) => cause?.includes(reason) !== true),
-    unlinked?.kind === 'former' ? unlinked.why : undefined,
-    closing && CLOSING_WORDS[closing],
-    waitingText(wanted, reading),
-    ...leaving.map(leavingText),
-    leftByPolicyText(facts),
-    stop,
-    facts.lacksWorker && stop === undefined && isWaiting ? NO_WORKER : undefined,
-  ].filter((text) => text !== undefined);
-  const ofGroups = [...renaming.map(renamingText), ...unwritten];
+  const groups = differingGroups(facts);
+  const ofAccount = causesInAccount(facts, groups);
+  const ofGroups = [...groups.renaming.map(renamingText), ...groups.unwritten];
   const command = `scim-bridge explain ${facts.person.ref}`;
   // A cause in a group does not explain why values are not written.
   const isPartlyTold = ofAccount.length === 0 && ofGroups.length > 0 && hasWaitingValues(facts);
@@ -69,6 +38,63 @@ export function becauseOf(facts: Facts): string {
   return isChangeWaiting(facts)
     ? `: ${command} tells what the change waits for`
     : `: no reason is stored, and ${command} tells more`;
+}
+
+/** Returns whether the platform shows the account, and it is active. */
+const isOpen = ({ reading }: Facts): boolean => reading?.view.active === true;
+
+/**
+ * Returns the groups because of which the account differs. `leaving`: it has to leave them. `renaming`: they have another name at
+ * the platform. `unwritten`: sentences about those whose sync was refused or waits. A closed account gives no access by a group.
+ */
+function differingGroups(facts: Facts) {
+  const { wanted, reading, differences } = facts;
+  const compared = wanted.kind === 'open' || isOpen(facts) ? reading : undefined;
+  const hasGroups = differences.some(({ name }) => name === 'groups');
+  return {
+    leaving: compared ? stillIn(wanted.leaving, compared) : [],
+    renaming: compared ? otherwiseCalled(wanted, compared) : [],
+    unwritten: hasGroups ? unwrittenGroups(wanted, reading) : [],
+  };
+}
+
+/**
+ * Returns the causes in the account or the target: the condition of the user, attribute definitions of another type, the former
+ * account of a re-hired person, a waiting or rejected deactivation, unwritten removals from groups, the policy of the target, a
+ * stop of all writes, a missing worker.
+ */
+function causesInAccount(facts: Facts, { leaving, unwritten }: ReturnType<typeof differingGroups>): string[] {
+  const { wanted, reading, unlinked, stop } = facts;
+  const ofCondition = conditionText(facts);
+  // If there is a condition, it already names the state of the deactivation.
+  const closing = wanted.kind === 'closed' && ofCondition === undefined ? wanted.closing : undefined;
+  const isPending = leaving.some(({ state }) => state === 'pending') || unwritten.length > 0;
+  const isWaiting = isChangeWaiting(facts) || isPending;
+  return [
+    ofCondition,
+    // A condition may have the reason already.
+    ...facts.typeConflicts.filter((reason) => ofCondition?.includes(reason) !== true),
+    unlinked?.kind === 'former' ? unlinked.why : undefined,
+    closing && CLOSING_WORDS[closing],
+    waitingText(wanted, reading),
+    ...leaving.map(leavingText),
+    leftByPolicyText(facts),
+    stop,
+    facts.lacksWorker && stop === undefined && isWaiting ? NO_WORKER : undefined,
+  ].filter((text) => text !== undefined);
+}
+
+/** Returns the cause that the condition of the user names; undefined: there is none, or it does not concern a closed account. */
+function conditionText(facts: Facts): string | undefined {
+  const { condition } = facts.link;
+  if (!condition) return undefined;
+  // A value that cannot be mapped stops the opening of an account, never its closing. At an open account the value may differ.
+  const isAboutValues = condition.reason === 'AttributesNotWritten';
+  if (isAboutValues && facts.wanted.kind === 'closed' && !isOpen(facts)) return undefined;
+  const introduction = IN_PLATFORM_WORDS.has(condition.reason)
+    ? 'the platform refused the last change: '
+    : '';
+  return `${introduction}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
 }
 
 /** Cause of a pending change that waits for a worker. */

@@ -5,9 +5,9 @@ import { parseLink, type Link } from '../directory/outbox/link.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { leaverTestOf } from '../sync/group/left-members.ts';
-import { keptAttributes } from '../sync/mapping/mapping.ts';
+import { keptAttributes, type DesiredUser } from '../sync/mapping/mapping.ts';
 import { isEmpty } from '../sync/diff.ts';
-import type { Reading } from './account.ts';
+import type { ExpectedGroup, Reading } from './account.ts';
 import type { DesiredAccess } from './desired-access.ts';
 import type { LeftAlone } from './report.ts';
 
@@ -20,25 +20,48 @@ export async function leftAloneOf(
 ): Promise<LeftAlone[]> {
   // Groups and values of a closed account give no access.
   if (wanted.kind === 'closed') return [];
-  const { attributes } = reading.view;
-  const { types } = scope.target.mapping;
-  const kept = keptAttributes(wanted.desired, types);
+  const groups = await groupsLeftAlone(scope, wanted.leftOut, reading);
+  return [...groups, ...valuesLeftAlone(scope, wanted.desired, link, reading)];
+}
+
+/**
+ * Returns the values that stay at the platform: of attributes whose source has no value, and of attributes that left the settings.
+ */
+function valuesLeftAlone(
+  { target }: ReconcileScope,
+  desired: DesiredUser,
+  link: Link,
+  { view: { attributes } }: Reading,
+): LeftAlone[] {
+  const { types } = target.mapping;
   const unmapped = Object.keys(link.attributes ?? {}).filter((name) => types[name] === undefined);
   const values = (names: string[], why: LeftAlone['why']): LeftAlone[] =>
     names
       // Only a value that the platform has stays there.
       .filter((name) => !isEmpty(attributes[name]))
       .map((name) => ({ name: `attributes.${name}`, kind: 'attribute', why, actual: attributes[name] }));
+  return [...values(keptAttributes(desired, types), 'kept'), ...values(unmapped, 'unmapped')];
+}
+
+/**
+ * Returns the groups that the settings leave out, and those in which the policy leaves the person.
+ * @param leftOutAtSource groups of the person at the source that the settings leave out
+ */
+async function groupsLeftAlone(
+  scope: ReconcileScope,
+  leftOutAtSource: readonly ExpectedGroup[],
+  reading: Reading,
+): Promise<LeftAlone[]> {
   const present = new Set(reading.view.groups.map(fold));
   const linked = await linkedGroups(scope, reading);
-  const leftOut = [...wanted.leftOut.map(({ name }) => name), ...(await linkedLeftOut(scope, linked))];
-  const groupsLeftOut = [...new Set(leftOut)].sort().map((name): LeftAlone => {
+  const leftOut = [...leftOutAtSource.map(({ name }) => name), ...(await linkedLeftOut(scope, linked))];
+  const ofSettings = [...new Set(leftOut)].sort().map((name): LeftAlone => {
     return { name, kind: 'group', why: 'leftOut', actual: present.has(fold(name)) };
   });
-  const groupsOfPolicy = (await groupsLeftByPolicy(scope, reading, linked))
+  const ofPolicy = (await groupsLeftByPolicy(scope, reading, linked))
     .filter((name) => !leftOut.includes(name))
     .map((name): LeftAlone => ({ name, kind: 'group', why: 'policy', actual: true }));
-  return [...groupsLeftOut, ...groupsOfPolicy, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
+  return [...ofSettings, ...ofPolicy];
 }
 
 /** A group that the platform lists for the account and that the bridge manages: its name there, its ref and its link as text. */

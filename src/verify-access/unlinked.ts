@@ -55,16 +55,27 @@ export async function findUnlinked(
       id: account.id,
       why: await whyUnmanaged(scope, { userName, externalId }, link, account),
     };
+  // Only a person who is pushed again has a former record.
+  return (person.record && (await formerAccount(scope, found, holders))) ?? { kind: 'none' };
+}
+
+/**
+ * Returns the first account that is linked to a record which no longer exists. @param holders the records, in the order of `found`
+ */
+async function formerAccount(
+  { directory }: ReconcileScope,
+  found: readonly WireUser[],
+  holders: readonly (Ref | undefined)[],
+): Promise<UnlinkedAccount | undefined> {
   for (const [index, { id, active }] of found.entries()) {
     const holder = holders[index];
-    // Only a person who is pushed again has a former record.
-    if (!person.record || holder === undefined) continue;
-    const isOfPresentUser = (await scope.directory.get('User', parseRef(holder).id)) !== undefined;
+    if (holder === undefined) continue;
+    const isOfPresentUser = (await directory.get('User', parseRef(holder).id)) !== undefined;
     if (isOfPresentUser) continue;
     const why = `the account belongs to the former record ${holder}, deleted at the source, and is ${active === false ? 'closed' : 'open'}`;
     return { kind: 'former', id, why };
   }
-  return { kind: 'none' };
+  return undefined;
 }
 
 /** Returns the userName by which the account is looked up; undefined: none is stored any more. */

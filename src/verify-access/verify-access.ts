@@ -1,5 +1,6 @@
-// Checks which data a user can read at the platform: reads the account back, builds its security context, and queries a
-// deployment with that context. It writes nothing.
+// Checks which data a user can read at the platform (`verifyAccess`). Flow of `checkAccess`: reads what Redis has of the user
+// (`readStored`), reads the account back (`findAccount`), compares it with the desired access, builds its security context, and
+// queries a deployment with that context (`lookThrough`). chain.ts makes the report of these facts. It writes nothing.
 import type { Link } from '../directory/outbox/link.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
 import { stopText } from '../ops/sync/sync-end.ts';
@@ -12,7 +13,8 @@ import { openCalls, type Calls, type TargetAddress } from './calls.ts';
 import { readAccount, type Reading } from './account.ts';
 import { nobody, pushedAt, toAccessReport } from './chain.ts';
 import type { Facts } from './facts.ts';
-import { differencesOf, desiredAccessOf, type DesiredAccess } from './desired-access.ts';
+import { differencesOf } from './access-differences.ts';
+import { desiredAccessOf, type DesiredAccess } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { removedTargetReasons } from '../explain/removed-targets.ts';
 import { badAnswersText } from './not-asked.ts';
@@ -57,6 +59,22 @@ export async function verifyAccess(
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<AccessReport> {
+  const chosen = await chooseUser(scopes, question);
+  if (!chosen) return nobody(question.user);
+  const address = addresses[chosen.scope.target.name];
+  if (!address) throw new Error(`The settings have no target ${chosen.scope.target.name}.`);
+  const { findings } = await readFleet();
+  return checkAccess(chosen, { address, question, findings }, signal, tell);
+}
+
+/**
+ * Returns the user that the question names, with one of the targets; undefined: no connection knows such a user.
+ * @throws UnclearQuestion if several users or targets match
+ */
+async function chooseUser(
+  scopes: readonly ReconcileScope[],
+  question: AccessQuestion,
+): Promise<{ person: FoundResource; scope: ReconcileScope } | undefined> {
   const candidates = scopes.filter(
     ({ connection, target }) =>
       connection === (question.connection ?? connection) && target.name === (question.target ?? target.name),
@@ -70,7 +88,6 @@ export async function verifyAccess(
         .map((scope) => ({ person, scope })),
     );
   const [chosen, ...others] = pairs;
-  if (!chosen) return nobody(question.user);
   if (others.length > 0) {
     const names = pairs.map(
       ({ person, scope }) => `${person.ref} ${person.connection} → ${scope.target.name}`,
@@ -79,10 +96,7 @@ export async function verifyAccess(
       `Several users or targets match: ${names.join('; ')}. Name the connection, the target or the ref.`,
     );
   }
-  const address = addresses[chosen.scope.target.name];
-  if (!address) throw new Error(`The settings have no target ${chosen.scope.target.name}.`);
-  const { findings } = await readFleet();
-  return checkAccess(chosen, { address, question, findings }, signal, tell);
+  return chosen;
 }
 
 /** Runs the checks for one user at one target. */

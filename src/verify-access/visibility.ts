@@ -1,4 +1,6 @@
-// Reads the entities that a security context can see in a deployment, and runs one query with that context.
+// Reads the entities that a security context can see in a deployment, and runs one query with that context (`lookThrough`). Flow:
+// chooses the deployment and its environment, gets tokens for the context, reads the visible entities (`readModel`), and runs the
+// query of the operator, or one that fits an entity (`fittingQuery`). A failure of the data API becomes a part of the result.
 import { createCoreDataClient, type CoreDataClient } from '../platform/core-data.ts';
 import type { LoadQuery, ModelEntity } from '../platform/core-data-records.ts';
 import { PlatformError } from '../platform/errors.ts';
@@ -67,6 +69,18 @@ const LONGEST_META_TOKEN_SECONDS = 3600;
 /** Largest number of rows of a query that has no limit of its own. */
 const MOST_ROWS = 100;
 
+/** One look through a security context: the clients of the data API, and what decides about a failure of them. */
+interface Look {
+  securityContext: SecurityContext;
+  /** Lists the entities, with a meta-sync token. */
+  forEntities: CoreDataClient;
+  /** Runs the query, with a token that the API secret of the deployment signs; without the secret it is `forEntities`. */
+  forQuery: CoreDataClient;
+  hasSecret: boolean;
+  call: CallOptions;
+  callerSignal: AbortSignal;
+}
+
 /**
  * Returns the visible entities and the outcome of a query. A failure of the data API is part of the result.
  * @param call its signal aborts at the time limit too
@@ -81,8 +95,7 @@ export async function lookThrough(
   call: CallOptions,
   callerSignal: AbortSignal,
 ): Promise<Visibility> {
-  const { platform, clock, isHeldBack, wire, timeoutMs } = deps;
-  const { secret } = choice;
+  const { platform, clock } = deps;
   const startedMs = clock.now();
   const notes: string[] = [];
   const deployment = await chooseDeployment(platform, choice.deployment, notes, call);
@@ -92,61 +105,25 @@ export async function lookThrough(
     throw new UnclearQuestion(
       `Environment ${environment.name} shows no address of its data API: name it with --data-url.`,
     );
-  const at = { deploymentId: deployment.id, environmentId: environment.id };
-  const lifetimeSeconds = Math.ceil(timeoutMs / 1000) + TOKEN_MARGIN_SECONDS;
-  const expiresInSeconds = Math.min(lifetimeSeconds, LONGEST_META_TOKEN_SECONDS);
-  const input = { securityContext: { ...securityContext }, expiresInSeconds };
-  const { token } = await platform.environments.createMetaToken(at, input, call);
-  const clientWith = (credential: string): CoreDataClient =>
-    createCoreDataClient({ ...wire, clock, url: baseOf(url), token: credential, queryTimeoutMs: timeoutMs });
-  const failed = (error: unknown, facts: Pick<FailedCall, 'query' | 'hasSecret'>): FailedQuery => {
-    if (!(error instanceof PlatformError) || callerSignal.aborted) throw error;
-    const { groups } = securityContext.cubeCloud;
-    return toFailedQuery(error, { ...facts, groups, timeoutMs });
-  };
-  // `forEntities` lists the entities; `forQuery` runs the query, with the API secret of the deployment if the caller knows it.
-  const forEntities = clientWith(token);
-  const forQuery =
-    secret === undefined
-      ? forEntities
-      : clientWith(await signDataToken(secret, securityContext, { nowMs: clock.now(), lifetimeSeconds }));
-
-  async function readModel(): Promise<ModelEntity[] | FailedQuery> {
-    try {
-      return await forEntities.meta(call);
-    } catch (error) {
-      // The data API was not asked, so the caller says why in place of a missing answer.
-      if (isHeldBack()) throw error;
-      return failed(error, { query: null, hasSecret: false });
-    }
-  }
-  async function runQuery(query: LoadQuery): Promise<QueryOutcome> {
-    const sinceMs = clock.now();
-    try {
-      const { rows } = await forQuery.load({ limit: MOST_ROWS, ...query }, call);
-      return { kind: 'rows', query, rows, tookMs: clock.now() - sinceMs };
-    } catch (error) {
-      if (isHeldBack()) throw error;
-      return failed(error, { query, hasSecret: secret !== undefined });
-    }
-  }
-
+  const place = { url, at: { deploymentId: deployment.id, environmentId: environment.id } };
+  const clients = await openClients(deps, securityContext, place, choice.secret, call);
+  const hasSecret = choice.secret !== undefined;
+  const look: Look = { ...clients, securityContext, hasSecret, call, callerSignal };
   try {
-    const model = await readModel();
+    const model = await readModel(deps, look);
     const seenAtMs = clock.now();
     // Not an array: the read of the entities failed.
     const entities = Array.isArray(model) ? model : null;
     const query = choice.query ?? (entities ? fittingQuery(entities, securityContext) : undefined);
-    let outcome: QueryOutcome = { kind: 'nothingToAsk' };
-    if (query !== undefined) outcome = await runQuery(query);
-    else if (!Array.isArray(model)) outcome = model;
     // Without a query, the failed read is the outcome, and the outcome has its message.
+    const withoutQuery: QueryOutcome = Array.isArray(model) ? { kind: 'nothingToAsk' } : model;
+    const outcome = query === undefined ? withoutQuery : await runQuery(deps, look, query);
     if (!Array.isArray(model) && query !== undefined)
       notes.push(`the entities could not be read: ${model.message}`);
     return {
       deployment: { id: deployment.id, name: deployment.name, environment: environment.name },
       entities: entities?.map(toVisible).sort((left, right) => left.name.localeCompare(right.name)) ?? null,
-      hasSecret: secret !== undefined,
+      hasSecret,
       fault: 'meaning' in outcome ? { at: 'data', message: outcome.message } : undefined,
       seenAtMs,
       tookMs: seenAtMs - startedMs,
@@ -154,9 +131,68 @@ export async function lookThrough(
       notes,
     };
   } finally {
-    await forEntities.close();
-    if (forQuery !== forEntities) await forQuery.close();
+    await look.forEntities.close();
+    if (look.forQuery !== look.forEntities) await look.forQuery.close();
   }
+}
+
+/** Gets the tokens for a security context, and creates the clients of the data API. @throws PlatformError */
+async function openClients(
+  { platform, clock, wire, timeoutMs }: DataDeps,
+  securityContext: SecurityContext,
+  { url, at }: { url: string; at: { deploymentId: string; environmentId: string } },
+  secret: string | undefined,
+  call: CallOptions,
+): Promise<Pick<Look, 'forEntities' | 'forQuery'>> {
+  const lifetimeSeconds = Math.ceil(timeoutMs / 1000) + TOKEN_MARGIN_SECONDS;
+  const expiresInSeconds = Math.min(lifetimeSeconds, LONGEST_META_TOKEN_SECONDS);
+  const input = { securityContext: { ...securityContext }, expiresInSeconds };
+  const { token } = await platform.environments.createMetaToken(at, input, call);
+  const clientWith = (credential: string): CoreDataClient =>
+    createCoreDataClient({ ...wire, clock, url: baseOf(url), token: credential, queryTimeoutMs: timeoutMs });
+  const forEntities = clientWith(token);
+  const forQuery =
+    secret === undefined
+      ? forEntities
+      : clientWith(await signDataToken(secret, securityContext, { nowMs: clock.now(), lifetimeSeconds }));
+  return { forEntities, forQuery };
+}
+
+/** Returns the entities that the context sees, or how the read failed. @throws as `toOutcome` */
+async function readModel(deps: DataDeps, look: Look): Promise<ModelEntity[] | FailedQuery> {
+  try {
+    return await look.forEntities.meta(look.call);
+  } catch (error) {
+    return toOutcome(deps, look, error, { query: null, hasSecret: false });
+  }
+}
+
+/** Runs the query with the context. @throws as `toOutcome` */
+async function runQuery(deps: DataDeps, look: Look, query: LoadQuery): Promise<QueryOutcome> {
+  const { clock } = deps;
+  const sinceMs = clock.now();
+  try {
+    const { rows } = await look.forQuery.load({ limit: MOST_ROWS, ...query }, look.call);
+    return { kind: 'rows', query, rows, tookMs: clock.now() - sinceMs };
+  } catch (error) {
+    return toOutcome(deps, look, error, { query, hasSecret: look.hasSecret });
+  }
+}
+
+/**
+ * Returns the outcome of a call that failed at the data API.
+ * @throws `error` if the data API was not asked, so that the caller says why; if it is no error of the platform; or after an abort
+ *   by the caller
+ */
+function toOutcome(
+  { isHeldBack, timeoutMs }: DataDeps,
+  { securityContext, callerSignal }: Look,
+  error: unknown,
+  facts: Pick<FailedCall, 'query' | 'hasSecret'>,
+): FailedQuery {
+  if (isHeldBack() || !(error instanceof PlatformError) || callerSignal.aborted) throw error;
+  const { groups } = securityContext.cubeCloud;
+  return toFailedQuery(error, { ...facts, groups, timeoutMs });
 }
 
 /** Removes slashes and `/v1` from the end of the address, because every path of the client starts with `/v1`. */

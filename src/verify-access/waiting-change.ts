@@ -2,7 +2,7 @@
 import { isAwaitingDecision } from '../directory/outbox/link-condition.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { mayBeActive } from '../sync/user/account-state.ts';
-import { isInactiveAsDesired, waitingText } from './desired-access.ts';
+import { isInactiveAsDesired, waitingText } from './access-differences.ts';
 import type { Facts } from './facts.ts';
 import type { AccountDifference } from './report.ts';
 
