@@ -1,4 +1,6 @@
-// Starts the sandbox: a stand-in for the platform at wire level, for the demo, tests and the command line.
+// Starts the sandbox (`startSandbox`): a stand-in for the platform at wire level, for the demo, tests and the command line. Flow:
+// creates the runtime (clock, faults, settings, state), fills its state from the data folder or with a seed, begins to save changes,
+// and opens two ports: the platform, and the control API for tests.
 import type { Express } from 'express';
 import type { Clock } from '../support/sources.ts';
 import { createCoreData } from './core-data/create-core-data.ts';
@@ -71,89 +73,6 @@ export interface Sandbox {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** Returns the families. SCIM and chat come before the platform, whose `/api` matches their paths too. */
-function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFamily[] {
-  const scim = createScimFamily(runtime);
-  const platform: ApiFamily = createPlatformFamily(runtime, [specificationRoute(() => [scim, platform])]);
-  return [scim, createChatFamily(runtime, options), platform, createCoreDataFamily(runtime)];
-}
-
-/** Creates an empty state that uses the runtime's clock and reports its changes. */
-function emptyState(runtime: Omit<SandboxRuntime, 'state'> & { state?: State }): State {
-  const state = createState({
-    now: () => runtime.clock.now(),
-    // Changes are recorded while a fault asks for stale reads, but not those of a seed that still fills a new state.
-    isKept: () => runtime.state === state && runtime.faults.readsMayLag(),
-    changed: () => runtime.changed(),
-  });
-  return state;
-}
-
-/** Returns the base path of the data API. @throws Error for text that is not a path */
-function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
-  const path = dataPath ?? (vendorNames ? '/cubejs-api' : '/data-api');
-  if (!/^(\/[A-Za-z0-9_-]+)+$/.test(path)) throw new Error(`dataPath must look like /data-api, not ${path}`);
-  return path;
-}
-
-/** Creates the runtime with an empty state, which `startSandbox` replaces by a seed or the stored state. */
-function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
-  const clock = createSandboxClock(options.clock);
-  // The settings are read at each call, because a reset replaces the settings object.
-  const coreData: CoreData = createCoreData({
-    now: () => clock.now(),
-    settings: () => runtime.settings,
-    model: options.modelDir === undefined ? undefined : readModel(options.modelDir),
-  });
-  const runtime: Omit<SandboxRuntime, 'state'> = {
-    clock,
-    coreData,
-    faults: createFaults(options.faults),
-    requests: createRequestLog(),
-    // Set when the listener has started.
-    platformUrl: '',
-    dataPath: dataPathOf(options),
-    settings: DEFAULT_SETTINGS,
-    // Replaced after the first seed or restore, whose changes are saved as a whole.
-    changed: () => undefined,
-  };
-  return Object.assign(runtime, { state: emptyState(runtime) });
-}
-
-/** Resets everything but the secrets to a seed. @throws SandboxProblem 400 for an unknown seed */
-function resetRuntime(runtime: SandboxRuntime, seed: string, secrets: Secrets, faults: object): void {
-  const state = emptyState(runtime);
-  // The seed's time stamps need the time that the clock shows after its reset below. An unknown seed throws here,
-  // before the old state is lost.
-  const nowMs = runtime.clock.now() - runtime.clock.offsetMs();
-  plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
-  runtime.state.runs.stopAll();
-  runtime.state = state;
-  runtime.settings = DEFAULT_SETTINGS;
-  runtime.clock.reset();
-  runtime.faults.set(faults);
-  runtime.requests.clear();
-}
-
-/** Starts both listeners; the first is stopped again when the second cannot start. */
-async function openPorts(
-  options: SandboxOptions,
-  host: string,
-  applications: { platform: Express; control: Express },
-  certificate: Certificate | undefined,
-): Promise<{ platform: Listener; control: Listener }> {
-  const platform = await listenSandbox(applications.platform, host, options.port ?? 0, certificate);
-  try {
-    return {
-      platform,
-      control: await listenSandbox(applications.control, '127.0.0.1', options.controlPort ?? 0),
-    };
-  } catch (error) {
-    await platform.stop();
-    throw error;
-  }
-}
-
 /**
  * Starts the platform and its control port. Rejects when a port is in use, the host is not loopback (without
  * TLS), the seed or the faults are invalid, or the data folder cannot be used.
@@ -163,11 +82,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (!options.tls && !LOOPBACK.has(host))
     throw new Error(`The sandbox serves plain http on loopback only, not on ${host}; use TLS for others`);
   const runtime = createSandboxRuntime(options);
-  const folder = options.dataDir === undefined ? undefined : await openDataFolder(options.dataDir);
-  const restored = folder && (await restoreRuntime(runtime, emptyState(runtime), folder));
-  const secrets = createSecrets(restored?.secrets);
-  let seed = restored?.seed ?? options.seed ?? 'small';
-  if (!restored) resetRuntime(runtime, seed, secrets, options.faults ?? {});
+  const { folder, secrets, ...filled } = await fillRuntime(runtime, options);
+  // A reset may name another seed.
+  let { seed } = filled;
   const keeper =
     folder &&
     keepSaved(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
@@ -210,4 +127,97 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       await runtime.coreData.stop();
     },
   };
+}
+
+/** Creates the runtime with an empty state, which `startSandbox` replaces by a seed or the stored state. */
+function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
+  const clock = createSandboxClock(options.clock);
+  // The settings are read at each call, because a reset replaces the settings object.
+  const coreData: CoreData = createCoreData({
+    now: () => clock.now(),
+    settings: () => runtime.settings,
+    model: options.modelDir === undefined ? undefined : readModel(options.modelDir),
+  });
+  const runtime: Omit<SandboxRuntime, 'state'> = {
+    clock,
+    coreData,
+    faults: createFaults(options.faults),
+    requests: createRequestLog(),
+    // Set when the listener has started.
+    platformUrl: '',
+    dataPath: dataPathOf(options),
+    settings: DEFAULT_SETTINGS,
+    // Replaced after the first seed or restore, whose changes are saved as a whole.
+    changed: () => undefined,
+  };
+  return Object.assign(runtime, { state: emptyState(runtime) });
+}
+
+/** Returns the base path of the data API. @throws Error for text that is not a path */
+function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
+  const path = dataPath ?? (vendorNames ? '/cubejs-api' : '/data-api');
+  if (!/^(\/[A-Za-z0-9_-]+)+$/.test(path)) throw new Error(`dataPath must look like /data-api, not ${path}`);
+  return path;
+}
+
+/** Creates an empty state that uses the runtime's clock and reports its changes. */
+function emptyState(runtime: Omit<SandboxRuntime, 'state'> & { state?: State }): State {
+  const state = createState({
+    now: () => runtime.clock.now(),
+    // Changes are recorded while a fault asks for stale reads, but not those of a seed that still fills a new state.
+    isKept: () => runtime.state === state && runtime.faults.readsMayLag(),
+    changed: () => runtime.changed(),
+  });
+  return state;
+}
+
+/** Fills the runtime with the state that the data folder stores; without one, with the seed. */
+async function fillRuntime(runtime: SandboxRuntime, options: SandboxOptions) {
+  const folder = options.dataDir === undefined ? undefined : await openDataFolder(options.dataDir);
+  const restored = folder && (await restoreRuntime(runtime, emptyState(runtime), folder));
+  const secrets = createSecrets(restored?.secrets);
+  const seed = restored?.seed ?? options.seed ?? 'small';
+  if (!restored) resetRuntime(runtime, seed, secrets, options.faults ?? {});
+  return { folder, secrets, seed };
+}
+
+/** Resets everything but the secrets to a seed. @throws SandboxProblem 400 for an unknown seed */
+function resetRuntime(runtime: SandboxRuntime, seed: string, secrets: Secrets, faults: object): void {
+  const state = emptyState(runtime);
+  // The seed's time stamps need the time that the clock shows after its reset below. An unknown seed throws here,
+  // before the old state is lost.
+  const nowMs = runtime.clock.now() - runtime.clock.offsetMs();
+  plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
+  runtime.state.runs.stopAll();
+  runtime.state = state;
+  runtime.settings = DEFAULT_SETTINGS;
+  runtime.clock.reset();
+  runtime.faults.set(faults);
+  runtime.requests.clear();
+}
+
+/** Returns the families. SCIM and chat come before the platform, whose `/api` matches their paths too. */
+function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFamily[] {
+  const scim = createScimFamily(runtime);
+  const platform: ApiFamily = createPlatformFamily(runtime, [specificationRoute(() => [scim, platform])]);
+  return [scim, createChatFamily(runtime, options), platform, createCoreDataFamily(runtime)];
+}
+
+/** Starts both listeners; the first is stopped again when the second cannot start. */
+async function openPorts(
+  options: SandboxOptions,
+  host: string,
+  applications: { platform: Express; control: Express },
+  certificate: Certificate | undefined,
+): Promise<{ platform: Listener; control: Listener }> {
+  const platform = await listenSandbox(applications.platform, host, options.port ?? 0, certificate);
+  try {
+    return {
+      platform,
+      control: await listenSandbox(applications.control, '127.0.0.1', options.controlPort ?? 0),
+    };
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
 }

@@ -2,7 +2,8 @@
 import { OPERATORS } from '../filter-form.ts';
 import type { Policy, PolicyFilter } from '../model.ts';
 import { parseCondition } from '../policy-condition.ts';
-import { requireKeys, type SourceNode } from './model-source.ts';
+import { requireKeys } from './entry-properties.ts';
+import type { SourceNode } from './model-source.ts';
 
 const WITHOUT_VALUES: readonly string[] = ['set', 'notSet'];
 /** A dimension of the cube or view: `name`, `{name}`, `CUBE.name`, `{CUBE}.name` or `{CUBE.name}`. */

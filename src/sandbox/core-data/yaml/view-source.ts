@@ -1,7 +1,8 @@
 // Reads views of Cube's YAML: the cubes that they join and the members that they show.
 import { isJsonObject } from '../../json.ts';
 import type { CubeSource } from './cube-source.ts';
-import { isPublicIn, nameOf, requireKeys, memberTitle, type SourceNode } from './model-source.ts';
+import { isPublicIn, nameOf, requireKeys, memberTitle } from './entry-properties.ts';
+import type { SourceNode } from './model-source.ts';
 
 /** A member of a cube under the name that it has in the view. */
 export interface ShownMember {
