@@ -1,5 +1,7 @@
-// Keeps the credentials of each connection in memory: reads stored tokens periodically, stores last uses, and logs tokens
-// that expire soon. Requests need no call to Redis; while Redis is unavailable the last known tokens are used.
+// Keeps the credentials of each connection in memory: the tokens of the settings, the stored tokens, and the verifier of JWTs.
+// Requests need no call to Redis; while Redis is unavailable the last known tokens are used. Two rounds run beside the requests:
+// `poll` reads the stored tokens every second, `checkExpiryAndUses` logs tokens that expire soon and exchanges last uses every
+// minute.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { type Bucket, createBucket } from '../support/limits.ts';
 import { startRounds } from '../support/rounds.ts';
