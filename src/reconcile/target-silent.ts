@@ -3,7 +3,7 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
-import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/target-calls.ts';
+import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/answering.ts';
 import type { Target } from '../sync/target.ts';
 import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 
@@ -12,7 +12,9 @@ export class TargetSilent extends Error {
   override name = 'TargetSilent';
 }
 
-/** Returns the report of a run that failed. @param run id of the run (`plan:<id>`); '' if TargetSilent ended it before it had a plan */
+/**
+ * Returns the report of a run that failed. @param run id of the run (`plan:<id>`); '' if TargetSilent ended it before it had a plan
+ */
 export const failedReport = (startedAt: number, endedAt: number, message: string, run = ''): RunReport => ({
   run,
   startedAt,

@@ -4,13 +4,13 @@
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
-import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/target-calls.ts';
+import { TOO_MANY, type RateLimited, type TargetSilence } from '../sync/calls/answering.ts';
 import { pauseWords } from './breaker-words.ts';
 import { targetRefusesRate, targetSilent, type TargetSilent, type Watched } from './target-silent.ts';
 
 /**
- * Time without a good answer (`TargetSilence`: a 429 is one) after which a command gives up, milliseconds. Also the longest wait for
- * the rate limit or a pause as long as all answers were 429. The command, with its start, ends within 15 s.
+ * Time without a good answer (`TargetSilence`: a 429 is one) after which a command gives up, milliseconds. Also the longest wait
+ * for the rate limit or a pause as long as all answers were 429. The command, with its start, ends within 15 s.
  */
 const SILENCE_MS = 9000;
 /**

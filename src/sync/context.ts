@@ -100,7 +100,7 @@ export interface SyncContext {
    * (addition or removal). `inARow`: number of refusals since the last member that was written.
    */
   refusedMembers?: FailedWrite & { members: string[]; error: Error; inARow: number };
-  /** Refused members whose accounts the platform does not show; judged after all other members, by one list (member-writes.ts). */
+  /** Refused members whose accounts the platform does not show; judged after all others, by one list (refused-members.ts). */
   goneMembers?: (FailedWrite & { member: { user: string; platformId: string }; error: Error })[];
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;

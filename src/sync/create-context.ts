@@ -53,7 +53,7 @@ export function createContext(
     provisioning: createProvisioningWriter(work, target.policy.policy),
     call: {
       signal,
-      // An urgent call does not wait for a slot (target-calls.ts).
+      // An urgent call does not wait for a slot (`gate` in target.ts).
       ...(work.priority === 'deactivation' && { urgent: true }),
       ...(work.request === NO_REQUEST ? {} : { correlationId: work.request }),
     },
@@ -96,14 +96,15 @@ async function attemptWrite<T>(
   { why, ignoredText }: NonNullable<Parameters<typeof context.attempt<T>>[3]>,
 ): Promise<T> {
   const { link, work } = context;
-  const { unsure: unsureBefore = [], observed } = link;
+  // The state before the attempt, to which a refusal returns.
+  const { unsure: unsureBefore = [], observed: observedBefore } = link;
   setUnsure(link, [...new Set([...unsureBefore, ...names])]);
   if (names.includes('userName')) {
     delete context.shownAccount;
     link.renamedAt = context.clock.now();
   }
   // Once the write is sent, observed values from before it are out of date, even if no answer arrives.
-  const observedBefore = takeObserved(link, names);
+  const observed = takeObserved(link, names);
   await context.save();
   let isAnswered = false;
   try {
@@ -111,7 +112,7 @@ async function attemptWrite<T>(
     const result = await context.write(operation, run, async (answer) => {
       isAnswered = true;
       ignored = await ignoredText?.(answer);
-      return ignored === undefined ? { names, observed: observedBefore, ...(why && { why }) } : 'ignored';
+      return ignored === undefined ? { names, observed, ...(why && { why }) } : 'ignored';
     });
     if (ignored !== undefined) throw new WriteIgnored(ignored);
     if (names.includes(namePathOf(work.kind))) context.hasWrittenName = true;
@@ -123,9 +124,10 @@ async function attemptWrite<T>(
     if (failedWrite && failedWrite.error === error) failedWrite.names = names;
     // A refused write changed nothing; values that were unsure before stay unsure. An error after the answer is about a
     // later read, and not about the write.
-    if (!isAnswered && error instanceof PlatformError && !error.mayHaveCommitted) {
+    const isRefused = !isAnswered && error instanceof PlatformError && !error.mayHaveCommitted;
+    if (isRefused) {
       setUnsure(link, unsureBefore);
-      if (observed) link.observed = observed;
+      if (observedBefore) link.observed = observedBefore;
     }
     throw error;
   }

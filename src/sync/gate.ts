@@ -1,4 +1,6 @@
-// Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011).
+// Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011). The gate (context.ts) collects
+// what a sync finds out about its changes: `permit` adds the writes that the guard refuses, and `ended` and `besideDecisions` make
+// the condition of the outcome from it. `behindHold` is the condition of a resource that waits for another one with a held change.
 import type { Link } from '../directory/outbox/link.ts';
 import type { Condition } from '../directory/outbox/link-condition.ts';
 import type { Ref } from '../directory/records.ts';

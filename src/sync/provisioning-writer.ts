@@ -1,5 +1,7 @@
 // Collects the provisioning log entries of one sync: every confirmed write, and the reason why a change was not written.
-// Values after a write are read from the saved link, which holds the applied state.
+// Flow: the sync reports each call (`wrote`, `ignored`, `failed`) and its end (`ended`), which add drafts. `append` completes the
+// drafts with the values after the write, which it reads from the saved link, and moves them to `work.logEntries`. To tell what is
+// new, the writer remembers the link as it was at the start (`known`), and what this sync has written (`written`).
 import { isAwaitingDecision, type Condition } from '../directory/outbox/link-condition.ts';
 import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
@@ -86,33 +88,32 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       drafts.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
   }
 
-  /**
-   * Returns words for the changes that the link shows and this sync did not write: somebody else made them at the platform.
-   */
+  /** Returns words for the changes that the link shows and this sync did not write: somebody else made them at the platform. */
   function madeByOthers(isForgotten: boolean): string[] {
     // If this sync linked another account, nothing is known about the former one.
     const isSameAccount = link.id === known.id;
     const isClosed = isSameAccount && known.active !== false && link.core?.active === false;
-    const emptied = Object.keys(link.attributes ?? {}).filter(
-      (name) =>
-        mayHaveValue(known, name) &&
-        isSameAccount &&
-        link.attributes?.[name] === null &&
-        !mayHaveValue(link, name) &&
-        !written.has(`attributes.${name}`),
-    );
-    // A closed account and an adopted group stay at the platform, so the end of their link is no deletion.
-    const staysThere =
-      work.kind === 'User' ? known.active === false || written.has('deactivate') : link.origin === 'adopted';
-    const isGone =
-      policy === 'sync' &&
-      isForgotten &&
-      known.id !== undefined &&
-      !isClosed &&
-      !staysThere &&
-      !written.has('delete');
-    const made = isGone ? ['the deletion'] : emptied.map((name) => `the emptying of ${name}`);
+    if (isForgotten && !isClosed && isDeletedByOthers()) return ['the deletion'];
+    const emptied = isSameAccount ? emptiedByOthers() : [];
+    const made = emptied.map((name) => `the emptying of ${name}`);
     return isClosed && !written.has('deactivate') ? ['the deactivation', ...made] : made;
+  }
+
+  /** Returns whether the end of the link means a deletion that this sync did not make. */
+  function isDeletedByOthers(): boolean {
+    if (policy !== 'sync' || known.id === undefined || written.has('delete')) return false;
+    // A closed account and an adopted group stay at the platform, so the end of their link is no deletion.
+    const wasClosed = known.active === false || written.has('deactivate');
+    const staysThere = work.kind === 'User' ? wasClosed : link.origin === 'adopted';
+    return !staysThere;
+  }
+
+  /** Returns the attributes that lost their value in this sync without a write. */
+  function emptiedByOthers(): string[] {
+    return Object.keys(link.attributes ?? {}).filter((name) => {
+      const isEmptyNow = link.attributes?.[name] === null && !mayHaveValue(link, name);
+      return mayHaveValue(known, name) && isEmptyNow && !written.has(`attributes.${name}`);
+    });
   }
 
   function onHeld({ condition, isHeldAgain }: SyncOutcome & { kind: 'held' }): void {
@@ -180,8 +181,8 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
     },
     /**
-     * Returns the entry for a link that got another id, by an adoption or by an earlier create whose answer was lost; nothing after a
-     * create of this sync. Stored together with the link, whose save may be refused.
+     * Returns the entry for a link that got another id, by an adoption or by an earlier create whose answer was lost; nothing after
+     * a create of this sync. Stored together with the link, whose save may be refused.
      */
     linked: (): LogEntry[] => {
       if (link.id === known.id || written.has('create')) return [];

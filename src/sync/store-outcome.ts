@@ -1,4 +1,5 @@
-// Stores the outcome of a sync: logs it, ends the sync for the guard, saves the link, and clears or delays the mark (`ack`).
+// Stores the outcome of a sync: logs it, ends the sync for the guard, saves the link, and clears or delays the mark (`ack`). `ack`
+// also makes those resources due that wait for a name or account of this one, or for its decision (`namesOf`, `isDecided`).
 // Flags of the link: directory/outbox/link.ts.
 import { isTriedAgain, type Condition } from '../directory/outbox/link-condition.ts';
 import type { NameWait } from '../directory/outbox/work.ts';
@@ -26,12 +27,8 @@ export async function storeOutcome(
     case 'synced':
     case 'held':
       return storeEnded(context, outcome, onApplied);
-    case 'waiting': {
-      const { afterMs = WAITING_MS, behindHeld, isRefused: isGroupRefused } = outcome;
-      const later = { kind: 'later', afterMs, behindHeld, isRefused: isGroupRefused } as const;
-      await context.outbox.ack(context.work, context.link, later, namesOf(context, outcome));
-      return;
-    }
+    case 'waiting':
+      return storeWaiting(context, outcome);
     case 'later':
       return storeLater(context, outcome);
     case 'blocked':
@@ -55,24 +52,6 @@ function endCounts({ link }: SyncContext, outcome: SyncOutcome): void {
   if (isTriedAgain(link.condition)) delete link.condition;
 }
 
-/** Ends the counts of a resource that waited for a name. */
-function endSuccession(link: SyncContext['link']): void {
-  delete link.successionAttempts;
-  delete link.hasRetriedCircle;
-  delete link.askedForName;
-}
-
-/** Returns what `ack` needs to make resources due that wait for the name of another one. */
-function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): NameWait {
-  const isWaiting = kind === 'later' || kind === 'blocked';
-  return {
-    ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
-    // If this resource waits, only a written name or a closed account counts: two dead letters that wait for each other's names
-    // would make each other due without end.
-    mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
-  };
-}
-
 async function storeEnded(
   context: SyncContext,
   outcome: OutcomeOf<'synced' | 'held'>,
@@ -93,14 +72,28 @@ async function storeEnded(
     onApplied?.(ack.lagMs, work.priority, context.writes);
 }
 
+/**
+ * Returns whether groups that wait to remove this user may go on: the account is closed, or the deactivation is held or rejected,
+ * or the guard had a change of the user at the start of the sync (`hasGuardItem`), which may have ended.
+ */
+const isDecided = ({ gate, work, link }: SyncContext): boolean =>
+  work.kind === 'User' && (link.core?.active === false || work.hasGuardItem || isRefused(gate, 'deactivate'));
+
+async function storeWaiting(context: SyncContext, outcome: OutcomeOf<'waiting'>): Promise<void> {
+  const { link, outbox, work } = context;
+  const { afterMs = WAITING_MS, behindHeld, isRefused: isGroupRefused } = outcome;
+  const later = { kind: 'later', afterMs, behindHeld, isRefused: isGroupRefused } as const;
+  await outbox.ack(work, link, later, namesOf(context, outcome));
+}
+
 async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Promise<void> {
   const { gate, link, outbox, work } = context;
   const why = outcome.condition
     ? besideDecisions(context, outcome.condition)
     : (behindHold(context) ?? behindPending(context));
+  const wasBehindOther = wasBehindHold(link) || link.condition?.reason === 'NameTaken';
   // Null: this sync asked, and the guard holds nothing of the resource that it waits for. Undefined: it did not ask.
-  const isWaitOver =
-    gate.heldHolder === null && (wasBehindHold(link) || link.condition?.reason === 'NameTaken');
+  const isWaitOver = wasBehindOther && gate.heldHolder === null;
   if (why || isWaitOver) setCondition(context, why);
   // With `behindHeld` the resource waits for the decision only; the list is empty, because no removal from a group is awaited.
   // After a failed call (`attempts`) the platform is awaited too.
@@ -133,12 +126,23 @@ async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void
   );
 }
 
-/**
- * Returns whether groups that wait to remove this user may go on: the account is closed, or the deactivation is held or rejected,
- * or the guard had a change of the user at the start of the sync (`hasGuardItem`), which may have ended.
- */
-const isDecided = ({ gate, work, link }: SyncContext): boolean =>
-  work.kind === 'User' && (link.core?.active === false || work.hasGuardItem || isRefused(gate, 'deactivate'));
+/** Ends the counts of a resource that waited for a name. */
+function endSuccession(link: SyncContext['link']): void {
+  delete link.successionAttempts;
+  delete link.hasRetriedCircle;
+  delete link.askedForName;
+}
+
+/** Returns what `ack` needs to make resources due that wait for the name of another one. */
+function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): NameWait {
+  const isWaiting = kind === 'later' || kind === 'blocked';
+  return {
+    ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
+    // If this resource waits, only a written name or a closed account counts: two dead letters that wait for each other's names
+    // would make each other due without end.
+    mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
+  };
+}
 
 /** Stores the condition in the link and logs it when it changed; undefined clears it. */
 function setCondition({ link, logger, work }: SyncContext, condition: Condition | undefined): void {

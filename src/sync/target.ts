@@ -10,13 +10,9 @@ import type { Logger } from '../support/logger.ts';
 import { createSlots } from '../support/slots.ts';
 import { createAdministrators, type Administrators } from './user/administrators.ts';
 import { createCatalogue, type Catalogue } from './mapping/catalogue.ts';
-import {
-  createAnswering,
-  createConcurrency,
-  createTargetWork,
-  type Answering,
-  type TargetWorkMeter,
-} from './calls/target-calls.ts';
+import { createAnswering, type Answering } from './calls/answering.ts';
+import { createConcurrency } from './calls/concurrency.ts';
+import { createTargetWork, type TargetWorkMeter } from './calls/target-work.ts';
 import { createMissingIds, type MissingIds } from './calls/missing-ids.ts';
 import { createListedAccounts, type ListedAccounts } from './user/listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping/mapping.ts';

@@ -92,7 +92,7 @@ export interface Link {
   leftOpen?: true;
   /**
    * Unix milliseconds since which the group waits for accounts of more members, to add them in one request; at most
-   * COALESCE_LIMIT_MS (sync/group/members.ts).
+   * COALESCE_LIMIT_MS (sync/group/add-members.ts).
    */
   coalescingSince?: number;
   /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */

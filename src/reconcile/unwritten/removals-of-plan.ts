@@ -118,7 +118,7 @@ async function unlistedRemovals(
 /**
  * Returns the members who leave a group with their account, so that the guard is not asked for the removal, with their state: the
  * deactivation is held (`follows`), or no sync has asked for it yet (`waits`). A deactivation that the platform ignored is left
- * out: the sync of the group does not wait for it (sync/group/members.ts).
+ * out: the sync of the group does not wait for it (sync/group/remove-members.ts).
  */
 async function leavingWithAccount(
   guardStore: ReconcileScope['outbox']['guardStore'],

@@ -1,4 +1,6 @@
-// Converts a failed call of a sync to its outcome: tried again after a time, or a dead letter.
+// Converts a failed call of a sync to its outcome (`outcomeOfError`): tried again after a time, or a dead letter. Errors that are
+// no failure of the platform are thrown, or end the sync without a count. Every failure counts (`link.attempts`). A final refusal
+// becomes a dead letter, unless a proxy may have sent it.
 import { isAwaitingDecision, type Condition } from '../../directory/outbox/link-condition.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { LeaseLost } from '../../directory/outbox/work.ts';
@@ -53,16 +55,31 @@ export async function outcomeOfError(
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
   // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
   context.provisioning.failed('', error);
-  link.attempts = (link.attempts ?? 0) + 1;
+  const attempts = (link.attempts ?? 0) + 1;
+  link.attempts = attempts;
   link.lastFailure = error.message;
-  if (error instanceof WriteIgnored) {
-    const afterMs = backoffMs(link.attempts, IGNORED_BACKOFF, random);
-    const condition = toCondition(context, 'NotApplied', error.message);
-    return { kind: 'later', afterMs, condition: { ...condition, isIgnored: true } };
-  }
+  return error instanceof WriteIgnored
+    ? outcomeOfIgnored(context, error, backoffMs(attempts, IGNORED_BACKOFF, random))
+    : outcomeOfPlatformError(context, error, attempts, random);
+}
+
+/** Returns the outcome of a write that the platform answered with success and did not carry out: it is tried again. */
+function outcomeOfIgnored(context: SyncContext, error: WriteIgnored, afterMs: number): SyncOutcome {
+  const condition = toCondition(context, 'NotApplied', error.message);
+  return { kind: 'later', afterMs, condition: { ...condition, isIgnored: true } };
+}
+
+/** Judges an error of the platform (`judgeFailure`): the sync is tried again after a time, or the refusal is final. */
+async function outcomeOfPlatformError(
+  context: SyncContext,
+  error: PlatformError,
+  attempts: number,
+  random: () => number,
+): Promise<SyncOutcome> {
+  const { link } = context;
   if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
   else delete link.transientRefusals;
-  const verdict = judgeFailure(error, link.attempts, random, link.transientRefusals);
+  const verdict = judgeFailure(error, attempts, random, link.transientRefusals);
   if (verdict.kind === 'refused') {
     const mayBeProxy = mayBeTransient(error) && !(await answersOtherwise(context, error));
     return mayBeProxy

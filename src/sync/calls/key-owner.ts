@@ -1,5 +1,7 @@
-// Learns to which account the API key of a target belongs. The bridge never changes that account, because it could lock itself out.
-// All syncs and comparisons of a process share one read, which goes on when one of them stops waiting.
+// Learns to which account the API key of a target belongs, its owner. The bridge never changes that account, because it could lock
+// itself out. All syncs and comparisons of a process share one read. `keyOwner` waits until the read ends, `seeKeyOwner` only for a
+// moment, and the other functions tell what the last read found. `current` decides whether the last read still counts, or another
+// one begins: for a new key, and some time after a failure or after the answer that there is no owner.
 import type { PlatformClient } from '../../platform/client.ts';
 import { EndpointAbsent, PlatformAborted, PlatformResponse } from '../../platform/errors.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
@@ -16,6 +18,7 @@ interface OwnerRead {
   startedAt: number;
   /** Undefined: the key has no owner. Rejects when the read fails. */
   account: Promise<ConsoleUser | undefined>;
+  /** `open`: under way. `told`: the platform named the owner. `absent`: the key has none. `failed`: the platform did not tell. */
   state: 'open' | 'told' | 'absent' | 'failed';
   /** Unix milliseconds; 0 while the read is open. */
   endedAt: number;
@@ -74,10 +77,7 @@ export function createKeyOwner(deps: {
     read.account = client.accounts.me({ urgent: true, signal: abandoned.signal }).then(
       (account) => end('told', account),
       (error: unknown) => {
-        // The tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same answer for a while, so the
-        // endpoint is asked again after KEEP_ABSENT_MS.
-        const isAbsent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
-        if (isAbsent || error instanceof EndpointAbsent) return end('absent');
+        if (isWithoutOwner(error)) return end('absent');
         end('failed');
         throw error;
       },
@@ -98,13 +98,16 @@ export function createKeyOwner(deps: {
    * @param pauseAfter returns for how long after a failed read no other read begins, milliseconds
    */
   function current(pauseAfter: (failed: OwnerRead) => number): OwnerRead {
-    const age = last ? clock.now() - last.endedAt : 0;
-    const isOver =
-      last?.key !== deps.key() ||
-      (last.state === 'absent' && age > KEEP_ABSENT_MS) ||
-      (last.state === 'failed' && age > pauseAfter(last));
-    if (!last || isOver) last = begin();
+    if (!last || isOver(last, pauseAfter)) last = begin();
     return last;
+  }
+
+  /** Returns whether a read is about another key, or its result is too old. An owner counts until the key changes. */
+  function isOver(read: OwnerRead, pauseAfter: (failed: OwnerRead) => number): boolean {
+    const age = clock.now() - read.endedAt;
+    if (read.key !== deps.key()) return true;
+    if (read.state === 'absent') return age > KEEP_ABSENT_MS;
+    return read.state === 'failed' && age > pauseAfter(read);
   }
 
   /** Waits up to SEEN_WITHIN_MS until the platform tells the key's owner; not if it is known or a read has just failed. */
@@ -152,6 +155,15 @@ export function createKeyOwner(deps: {
       return last?.state === 'told' && owner?.isAdmin === true && owner.isDeactivated !== true;
     },
   };
+}
+
+/**
+ * Returns whether an error means that the tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same
+ * answer for a while, so the endpoint is asked again after KEEP_ABSENT_MS.
+ */
+function isWithoutOwner(error: unknown): boolean {
+  const isRefused = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+  return isRefused || error instanceof EndpointAbsent;
 }
 
 /** Waits for a shared read. @throws PlatformAborted when the signal aborts first */

@@ -1,5 +1,7 @@
 // Tells which ids the whole list of the platform does not show. One list serves all syncs that asked before it began: after a
-// tenant was emptied, thousands of syncs ask at once.
+// tenant was emptied, thousands of syncs ask at once. The lists have numbers in the order in which they begin. Each id that is
+// asked for is stored with the number of lists that had begun then, so a list with a higher number tells about the id
+// (`tellsAbout`).
 import type { ListPage } from '../../platform/readers.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import type { Clock } from '../../support/sources.ts';
@@ -82,17 +84,20 @@ export function createMissingIds(
     return Math.max(0, endedAt + pauseAfter(tookMs) - now) + tookMs;
   }
 
-  /** Returns what the last list shows; undefined: it began before the id was asked for. */
+  /** Returns whether a list began after the id was asked for. */
+  const tellsAbout = (number: number, id: string): boolean => number > (asked.get(id) ?? Infinity);
+
+  /** Returns what the last list shows; undefined: it does not tell about the id. */
   function inLast(id: string): Exclude<Shown, 'awaited'> | undefined {
-    if (last.number <= (asked.get(id) ?? Infinity)) return undefined;
+    if (!tellsAbout(last.number, id)) return undefined;
     if (!last.ids) return 'unproven';
     return last.ids.has(id) ? 'listed' : 'missing';
   }
 
   /** Waits for the list that tells about the id, unless it cannot end in time. */
   async function wait(id: string, signal: AbortSignal): Promise<void> {
-    // A running list counts only if it began after the id was asked for.
-    const isRunning = startedAt !== undefined && begun > (asked.get(id) ?? Infinity);
+    // The list that began last is the running one, if one runs.
+    const isRunning = startedAt !== undefined && tellsAbout(begun, id);
     const done = isRunning ? running : nextList();
     if (signal.aborted || (!isRunning && leftMs() > LIST_WAIT_MS)) return;
     await settledWithin(clock, done, LIST_WAIT_MS);

@@ -9,14 +9,8 @@ import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { toLeavers } from './leavers.ts';
 import type { LinkedMember } from './member-writes.ts';
-import {
-  leaving,
-  rejectedAmong,
-  removeMembers,
-  removePermitted,
-  throwIfUnwritten,
-  type PendingMembers,
-} from './members.ts';
+import { leaving, throwIfUnwritten, type PendingMembers } from './members.ts';
+import { rejectedAmong, removeMembers, removePermitted } from './remove-members.ts';
 
 /**
  * Deletes the group or removes its managed members, as the guard allows.

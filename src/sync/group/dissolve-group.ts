@@ -6,7 +6,7 @@
 //    keeps its link, and the sync ends.
 // 4. End the pending memberships, and forget the link.
 // Flags of the link: directory/outbox/link.ts.
-import type { Link } from '../../directory/outbox/link.ts';
+import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { fold } from '../../directory/records.ts';
 import { isAbsent } from '../calls/absence.ts';
@@ -41,26 +41,37 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   // A reconcile notes the name null for a group that is gone. The end of such a group needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
-  if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) return leaveByPolicy(context);
-  if (link.id !== undefined && !isGoneThere) {
-    // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
-    await makeLeaversPending(context);
-    try {
-      const unfinished = await deleteOrEmpty(context, link.id);
-      // If the group stays, its temporary name (temporary-name.ts) stays too: another name would give its members other access.
-      if (unfinished) return await withTemporaryName(context, unfinished);
-      // `deleting`: the group is deleted, so it keeps no temporary name.
-      const left = link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
-      if (left) return left;
-    } catch (error) {
-      if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
-      noteDeleted(context, 'delete group');
-    }
+  const isThere = link.id !== undefined && !isGoneThere;
+  if (isThere && target.policy.policy !== 'sync') return leaveByPolicy(context);
+  if (isThere) {
+    const unfinished = await endPlatformGroup(context);
+    if (unfinished) return unfinished;
   }
   if (isGoneThere) noteDeleted(context, 'delete group');
   if (link.deleting) await logLostMembers(context);
   await endMemberships(context);
   return { kind: 'synced', forget: true };
+}
+
+/**
+ * Deletes the platform group or removes its managed members. A group that is gone counts as deleted.
+ * @returns an outcome if the group stays with a managed member or a temporary name; else undefined
+ */
+async function endPlatformGroup(context: SyncContext): Promise<SyncOutcome | undefined> {
+  const { link } = context;
+  // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
+  await makeLeaversPending(context);
+  try {
+    const unfinished = await deleteOrEmpty(context, platformIdOf(link));
+    // If the group stays, its temporary name (temporary-name.ts) stays too: another name would give its members other access.
+    if (unfinished) return await withTemporaryName(context, unfinished);
+    // `deleting`: the group is deleted, so it keeps no temporary name.
+    return link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
+  } catch (error) {
+    if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
+    noteDeleted(context, 'delete group');
+    return undefined;
+  }
 }
 
 /**

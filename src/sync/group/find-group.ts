@@ -1,4 +1,7 @@
-// Links a group to the platform group with its name, which is adopted or created. Flags of the link: directory/outbox/link.ts.
+// Links a group to the platform group with its name, which is adopted (`findGroup`) or created (`createPlatformGroup`). A platform
+// group that is linked to another group of the source is taken over only if that one no longer exists (`takeOver`). One that is
+// linked to none is adopted if the settings allow it, or if an earlier create of this group, whose answer was lost, made it.
+// Flags of the link: directory/outbox/link.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
@@ -16,7 +19,7 @@ import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
  * @param name the group's name at the target
  */
 export async function findGroup(context: SyncContext, name: string): Promise<Linking> {
-  const { directory, link, links, outbox, target, work } = context;
+  const { directory, links, target, work } = context;
   const matches = await groupsCalled(context, name);
   if (matches.length > 1)
     return blockedBy(
@@ -43,20 +46,32 @@ export async function findGroup(context: SyncContext, name: string): Promise<Lin
       'NotAdopted',
       `the group ${name} exists already and adopt is ${target.policy.adopt}`,
     );
-  const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
-  if (former !== undefined) {
-    // If the platform group cannot be linked, the former group keeps it.
-    const notOurs = await claim(context, group.id, { isNew: false });
-    if (notOurs) return notOurs;
-    await outbox.inheritRemovals(parseRef(former).id, work.id);
-    // The link of the former resource lists members whom the source removed and the settings leave in this platform group. The
-    // list moves to the new link, so that they are removed when the settings allow it.
-    if (leavers) link.leavers = leavers;
-  }
-  return linkTo(context, group, origin ?? (isMade ? 'created' : 'adopted'), {
-    isNew: false,
-    takenFrom: former,
-  });
+  const origin = isMade ? 'created' : 'adopted';
+  return former === undefined
+    ? linkTo(context, group, origin, { isNew: false })
+    : takeOver(context, group, former, origin);
+}
+
+/**
+ * Links a platform group whose former group no longer exists at the source.
+ * @param origin if the link of the former group does not say it
+ */
+async function takeOver(
+  context: SyncContext,
+  group: WireGroup,
+  former: Ref,
+  origin: 'created' | 'adopted',
+): Promise<Linking> {
+  const { link, links, outbox, target, work } = context;
+  const before = await links.get(target.name, former);
+  // If the platform group cannot be linked, the former group keeps it.
+  const notOurs = await claim(context, group.id, { isNew: false });
+  if (notOurs) return notOurs;
+  await outbox.inheritRemovals(parseRef(former).id, work.id);
+  // The link of the former group lists members whom the source removed and the settings leave in this platform group. The list
+  // moves to the new link, so that they are removed when the settings allow it.
+  if (before.leavers) link.leavers = before.leavers;
+  return linkTo(context, group, before.origin ?? origin, { isNew: false, takenFrom: former });
 }
 
 /** Returns why the group is refused: another group at the source, `holder`, has this name at the platform. */

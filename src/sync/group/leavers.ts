@@ -1,4 +1,5 @@
-// Decides for members whom the source removed from a group whether the bridge removes them at the platform.
+// Decides for members whom the source removed from a group whether the bridge removes them at the platform (`toLeavers`). A member
+// is a user of the bridge, whose link names the account, or an unmanaged account, which the platform alone knows.
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Links } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
@@ -48,14 +49,18 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
     users.map(async (user, index): Promise<MaybeLeaver> => {
       if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
       const link = found[index];
-      const platformId = link?.id ?? (await leftId(context, link));
-      if (link === undefined || platformId === undefined)
-        return [user, link && isSought(link) ? 'sought' : undefined];
-      if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
-      const isIgnored = link.condition?.isIgnored === true;
-      return [user, { user, platformId, isOpen: mayBeActive(link), isIgnored }];
+      return [user, link && (await toManagedLeaver(context, user, link))];
     }),
   );
+}
+
+/** Returns a user of the bridge as a leaver, or why the membership is not removed. */
+async function toManagedLeaver(context: SyncContext, user: string, link: Link): Promise<MaybeLeaver[1]> {
+  const platformId = link.id ?? (await leftId(context, link));
+  if (platformId === undefined) return isSought(link) ? 'sought' : undefined;
+  if (isProtectedName(context, String(link.core?.userName ?? ''))) return 'protected';
+  const isIgnored = link.condition?.isIgnored === true;
+  return { user, platformId, isOpen: mayBeActive(link), isIgnored };
 }
 
 /**
@@ -69,8 +74,8 @@ const isSought = ({ mayExist, tried }: Link): boolean =>
  * Returns the id of the account that a user without link had before (`mayExist`): by it, the user may still be a member. Undefined:
  * there is no such id, or the account is linked to a member at the source or to a resource of another connection.
  */
-async function leftId(context: SyncContext, link: Link | undefined): Promise<string | undefined> {
-  const id = link?.mayExist?.id;
+async function leftId(context: SyncContext, link: Link): Promise<string | undefined> {
+  const id = link.mayExist?.id;
   if (id === undefined) return undefined;
   const { links, target } = context;
   if (await isHeldByMember(context, id)) return undefined;

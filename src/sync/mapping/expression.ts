@@ -1,18 +1,13 @@
 // Evaluates JSONata expressions of the settings with limits of time, depth and size. An expression that exceeds a limit
 // fails for the current user only. Expressions run in the event loop, so the time limit also limits how long requests wait.
+// Time and depth are limited by options of JSONata (`parse`), sizes by hooks into its steps and functions (`limitSizes`), the result
+// by `bounded`, and regular expressions by expression-patterns.ts.
 import process from 'node:process';
 import jsonata from 'jsonata';
 import { codeOf, ExpressionFailed, faultInText, LIMITS, toFailure } from './expression-failure.ts';
 import { createMeter, SIZES } from './expression-size.ts';
+import { checkPatterns, createRegexEngine, TIMED_OUT } from './expression-patterns.ts';
 import { createPace } from '../../support/pace.ts';
-import { compilePattern, patternFault, type Pattern } from '../../support/linear-regexp.ts';
-import { patternSize } from '../../support/pattern-size.ts';
-
-/** Most steps that the regular expressions of one expression may have together. Compiling more would take seconds. */
-const PATTERN_STEPS = 50_000;
-/** Most compiled regular expressions that are kept for one expression. */
-const MOST_PATTERNS = 100;
-const PATTERN_EXCESS = `has regular expressions of more than ${PATTERN_STEPS} steps with their repetitions written out`;
 
 /** Evaluates a compiled expression for one resource. */
 type Evaluate = (input: unknown) => Promise<unknown>;
@@ -23,16 +18,7 @@ type Evaluate = (input: unknown) => Promise<unknown>;
  */
 export function compileExpression(text: string): Evaluate {
   const expression = parse(text);
-  const regexps = regexpsIn(expression.ast());
-  // Checked before patternFault, which compiles the patterns.
-  const steps = regexps.reduce((sum, { source }) => sum + patternSize(source), 0);
-  if (steps > PATTERN_STEPS) throw new Error(`The expression ${PATTERN_EXCESS}: repeat less.`);
-  // JSONata adds the flag `g` to every pattern.
-  const fault = regexps
-    .map(({ source, flags }) => patternFault(source, flags.replace('g', '')))
-    .find((each) => each !== undefined);
-  if (fault !== undefined) throw new Error(fault);
-
+  checkPatterns(expression.ast());
   limitSizes(expression);
   return async (input) => {
     for (let attempt = 1; ; attempt++) {
@@ -50,8 +36,14 @@ export function compileExpression(text: string): Evaluate {
   };
 }
 
-/** Error code of JSONata for an evaluation that exceeds the time limit. */
-const TIMED_OUT = 'D1012';
+/** Compiles the text with the limits. @throws Error with a sentence about the fault in the text */
+function parse(text: string): jsonata.Expression {
+  try {
+    return jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
+  } catch (error) {
+    throw faultInText(error);
+  }
+}
 
 /** Attempts at one evaluation: a process that gets no processor time exceeds the time limit with any expression. */
 const ATTEMPTS = 5;
@@ -64,15 +56,6 @@ function isSlow(attempt: number, { user, system }: NodeJS.CpuUsage): boolean {
   // Processor time (microseconds) of at least half the limit: the expression was computing, not waiting for the processor.
   const isBusy = user + system >= (LIMITS.timeout * 1000) / 2;
   return attempt === ATTEMPTS || (attempt > 2 && isBusy);
-}
-
-/** Compiles the text with the limits. @throws Error with a sentence about the fault in the text */
-function parse(text: string): jsonata.Expression {
-  try {
-    return jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
-  } catch (error) {
-    throw faultInText(error);
-  }
 }
 
 /** Resolves when the next evaluation may begin. */
@@ -151,53 +134,4 @@ function bounded(result: unknown): unknown {
     throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, { exceeded: true });
   // Copies a JSONata sequence to a plain list, because it has extra properties.
   return Array.isArray(result) ? [...values] : result;
-}
-
-/** Returns all regular expressions of a compiled expression. */
-function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
-  if (node instanceof RegExp) return [node];
-  if (typeof node !== 'object' || node === null || seen.has(node)) return [];
-  seen.add(node);
-  return Object.values(node).flatMap((each) => regexpsIn(each, seen));
-}
-
-/**
- * Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time
- * limit.
- */
-function createRegexEngine(): RegExpConstructor {
-  const patterns = new Map<string, Pattern>();
-  /** Steps of the patterns that are kept. */
-  let kept = 0;
-  const patternOf = ({ source, flags }: RegExp): Pattern => {
-    const name = `${flags} ${source}`;
-    const known = patterns.get(name);
-    if (known) return known;
-    // `$eval` can create any number of patterns of any size, so number and size are limited.
-    const steps = patternSize(source);
-    if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, { exceeded: true });
-    const pattern = compilePattern(source, flags);
-    if (patterns.size < MOST_PATTERNS && kept + steps <= PATTERN_STEPS) {
-      patterns.set(name, pattern);
-      kept += steps;
-    }
-    return pattern;
-  };
-  class LinearRegExp {
-    lastIndex = 0;
-    readonly #pattern: Pattern;
-    readonly #until = Date.now() + LIMITS.timeout;
-    constructor(regexp: RegExp) {
-      this.#pattern = patternOf(regexp);
-    }
-    exec(text: string): (string | undefined)[] | null {
-      // A single match takes linear time, but all matches of a text may take quadratic time.
-      if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: TIMED_OUT });
-      const found = this.#pattern.find(text, this.lastIndex);
-      // The first group is the whole match.
-      this.lastIndex = found ? found.index + (found.groups[0] ?? '').length : 0;
-      return found ? Object.assign(found.groups, { index: found.index, input: text }) : null;
-    }
-  }
-  return LinearRegExp as unknown as RegExpConstructor;
 }

@@ -1,5 +1,8 @@
 // Frees the former userName of a leaver's closed account for another person who is to get it. The userName of the
-// account is a former one if it differs from the last userName that the leaver had at the source.
+// account is a former one if it differs from the last userName that the leaver had at the source (`isFormerName`). Two syncs act:
+// - The sync of the leaver notes whether the name may be a former one (`noteFormerName`), and gives it up after the closing if
+//   another account is to get it (`giveUpFormerName`).
+// - The sync of the person who is to get the name makes the leaver's sync due, if that has ended before (`askForFormerName`).
 // Flags of the link: directory/outbox/link.ts.
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';

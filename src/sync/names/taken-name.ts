@@ -1,4 +1,9 @@
-// Handles a new userName or group name that another resource still has: waits for the holder, or reports the conflict.
+// Handles a new userName or group name that another resource, the holder, still has: waits for the holder, or reports the conflict.
+// `waitForName` decides by the holder:
+// - The account or group of another connection keeps the name (`takenElsewhere`).
+// - The account of a leaver or protected user gets no new name. A new record of the person may take the account over
+//   (`waitForTakeOver`). Otherwise the name comes free only if it is a former name, or the account is deleted (`waitForLeaver`).
+// - Any other holder may get a new name by its own sync (`waitForHolder`), unless it is a dead letter (`refusedText`).
 import { isNeverRenamed, type Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
@@ -11,18 +16,6 @@ import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './s
 
 /** Number of attempts that found the name taken before a circle is searched. */
 const CIRCLE_AFTER = 2;
-
-/**
- * Returns why a new userName is refused: the account of a protected user has it, or that of a user who was deleted at the source or
- * is out of scope. The account of a leaver may be open, so the text advises no deletion before it is closed.
- */
-export const takenByText = (user: Ref, { isProtected }: { isProtected: boolean }): string =>
-  isProtected
-    ? `userName is already taken by the account of a protected person, ${user}, whom the bridge does not change: rename the account at the platform`
-    : `userName is already taken by the account of a person who left, ${user}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
-
-/** Part of the message about a name whose holder is a dead letter, by which other parts recognise it. */
-export const HOLDER_REFUSED = 'whose own change was refused';
 
 /** The account or group with the wanted name, and the user who is linked to the account. */
 interface NameHolder {
@@ -54,8 +47,17 @@ export async function waitForName(context: SyncContext, name: string): Promise<U
   return holder && blockedBy(context, 'Conflict', keptText(holder.ref), 409);
 }
 
-const keptText = (user: Ref): string =>
-  `userName is already taken by the account of ${user}: scim-bridge explain ${user} tells why that account keeps the name`;
+/** Returns the other user who is linked to the account; undefined: there is none. */
+async function holderOf(
+  { links, target, work }: SyncContext,
+  shown: ShownName,
+): Promise<NameHolder | undefined> {
+  const ref = await links.holderOf(target.name, 'User', shown.id);
+  if (!ref || ref === work.ref) return undefined;
+  const link = await links.get(target.name, ref);
+  // The reverse link may be out of date.
+  return link.id === shown.id ? { shown, ref, link } : undefined;
+}
 
 /** Waits for a user who was pushed anew to take over the account of a leaver, which then gets another userName. */
 async function waitForTakeOver(context: SyncContext, name: string, holder: NameHolder): Promise<Unfinished> {
@@ -67,31 +69,16 @@ async function waitForTakeOver(context: SyncContext, name: string, holder: NameH
 /** Waits for a leaver or protected user, whose account no sync renames except to free a former name. */
 async function waitForLeaver(context: SyncContext, name: string, holder: NameHolder): Promise<Unfinished> {
   const { shown, ref, link } = holder;
-  // One attempt proves no conflict: an approval may end or the account be deleted between its reads, and a list may lag.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
   await askForFormerName(context, holder);
-  let afterMs: number | undefined;
-  if (!(await keepsName(context, ref))) afterMs = await waitForHolder(context, name, shown);
-  else if (isFirstAttempt) afterMs = successionWait(context);
-  // Only the deletion of the account frees the name; by `gate.holder`, the sync that deletes it makes this resource due.
-  else context.gate.holder = { ref, isMarked: false };
+  const afterMs = (await keepsName(context, ref))
+    ? waitForDeletion(context, ref, isFirstAttempt)
+    : await waitForHolder(context, name, shown);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   // While a sync of the holder is pending, the holder may be back at the source, so the message advises no deletion.
   const mayBeBack = await context.outbox.isMarked(ref);
   const isProtected = link.condition?.reason === 'Protected';
   return blockedBy(context, 'Conflict', mayBeBack ? keptText(ref) : takenByText(ref, { isProtected }), 409);
-}
-
-/** Returns the other user who is linked to the account; undefined: there is none. */
-async function holderOf(
-  { links, target, work }: SyncContext,
-  shown: ShownName,
-): Promise<NameHolder | undefined> {
-  const ref = await links.holderOf(target.name, 'User', shown.id);
-  if (!ref || ref === work.ref) return undefined;
-  const link = await links.get(target.name, ref);
-  // The reverse link may be out of date.
-  return link.id === shown.id ? { shown, ref, link } : undefined;
 }
 
 /**
@@ -106,6 +93,15 @@ async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<
   const isDeletedOnceClosed = deprovision === 'delete' || deleteAfterDays !== null;
   const held = await outbox.guardStore.areHeld(isDeletedOnceClosed ? [deletion, closing] : [deletion]);
   return !held.includes(true);
+}
+
+/** Returns milliseconds to wait after a first attempt that found that the account keeps the name; undefined after any other. */
+function waitForDeletion(context: SyncContext, leaver: Ref, isFirstAttempt: boolean): number | undefined {
+  // One attempt proves no conflict: an approval may end or the account be deleted between its reads, and a list may lag.
+  if (isFirstAttempt) return successionWait(context);
+  // Only the deletion of the account frees the name; by `gate.holder`, the sync that deletes it makes this resource due.
+  context.gate.holder = { ref: leaver, isMarked: false };
+  return undefined;
 }
 
 /** Returns milliseconds to wait; undefined: the holder keeps the name, or no attempt is left. May break a circle of names. */
@@ -152,3 +148,18 @@ async function refusedText(context: SyncContext, holder: ShownName): Promise<str
   const behind = last === first ? '' : `, and which waits for the name of ${last}, a dead letter too`;
   return `${taken} ${first}, ${HOLDER_REFUSED}${behind}: scim-bridge explain ${last} tells why; this change follows once ${first} has given up the name`;
 }
+
+const keptText = (user: Ref): string =>
+  `userName is already taken by the account of ${user}: scim-bridge explain ${user} tells why that account keeps the name`;
+
+/**
+ * Returns why a new userName is refused: the account of a protected user has it, or that of a user who was deleted at the source or
+ * is out of scope. The account of a leaver may be open, so the text advises no deletion before it is closed.
+ */
+export const takenByText = (user: Ref, { isProtected }: { isProtected: boolean }): string =>
+  isProtected
+    ? `userName is already taken by the account of a protected person, ${user}, whom the bridge does not change: rename the account at the platform`
+    : `userName is already taken by the account of a person who left, ${user}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
+
+/** Part of the message about a name whose holder is a dead letter, by which other parts recognise it. */
+export const HOLDER_REFUSED = 'whose own change was refused';

@@ -49,30 +49,19 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const refused = await refusedRemovals(context, desired, [...ids.keys()]);
   for (const name of refused.keys()) ids.delete(name);
   const { attributes, unsure } = link;
-  const order = writeOrder(
-    desired.attributes,
-    { types: target.mapping.types, attributes, unsure },
-    ids.keys(),
-  );
-  // Writes the values of `names`, which are keys of `ids`. Returns the result with which the sync ends for now; undefined: the
-  // values are written, or `problems` says why not.
-  const write = async (names: string[]): Promise<AttributeResult | undefined> => {
-    const written = await writeValues(
-      context,
-      desired,
-      new Map(names.map((name) => [name, ids.get(name) ?? ''])),
-    );
-    if (!Array.isArray(written)) return written;
-    problems.push(...written);
-    return undefined;
+  const applied = { types: target.mapping.types, attributes, unsure };
+  const order = writeOrder(desired.attributes, applied, ids.keys());
+  const write = (names: string[]): Promise<Unfinished | undefined> => {
+    const idsOfNames = new Map(names.map((name) => [name, ids.get(name) ?? '']));
+    return writeValues(context, desired, idsOfNames, problems);
   };
   const earlyEnd = await write(order.revoking);
   if (earlyEnd) return earlyEnd;
   const unwritten = await writeCombinedPatch(context, desired, order.combinable);
   const end = await write([...unwritten, ...order.others]);
   if (end) return end;
-  if (problems.length === 0) return { kind: [...refused.values()].includes('held') ? 'held' : 'done' };
-  return blockedBy(context, 'AttributesNotWritten', problems.join('; '));
+  if (problems.length > 0) return blockedBy(context, 'AttributesNotWritten', problems.join('; '));
+  return { kind: [...refused.values()].includes('held') ? 'held' : 'done' };
 }
 
 /**
@@ -133,17 +122,22 @@ async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): P
 /**
  * Writes values one by one.
  * @param ids name of the attribute → id of its definition
- * @returns sentences about values that could not be written; or the result with which the sync ends for now
+ * @param problems gets a sentence about each value that cannot be written
+ * @returns the outcome with which the sync ends for now; undefined: the values are written, or `problems` says why not
  */
 async function writeValues(
   context: SyncContext,
   desired: DesiredUser,
   ids: Map<string, string>,
-): Promise<string[] | Unfinished> {
-  if (ids.size === 0) return [];
+  problems: string[],
+): Promise<Unfinished | undefined> {
+  if (ids.size === 0) return undefined;
   const { link, target } = context;
   const account = await resolveAccount(context);
-  if (account.kind === 'absent') return writeThroughExtension(context, desired, [...ids.keys()]);
+  if (account.kind === 'absent') {
+    problems.push(...(await writeThroughExtension(context, desired, [...ids.keys()])));
+    return undefined;
+  }
   if (account.kind !== 'found') return account;
   for (const [name, id] of ids) {
     if (await writeValue(context, account.id, id, name, desired.attributes[name] ?? null)) continue;
@@ -152,7 +146,7 @@ async function writeValues(
     link.attempts = (link.attempts ?? 0) + 1;
     return { kind: 'later', afterMs: Math.min(RETRY_STEP_MS * link.attempts, NEW_ACCOUNT_MS) };
   }
-  return [];
+  return undefined;
 }
 
 /**

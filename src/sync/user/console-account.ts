@@ -22,24 +22,21 @@ const WITHOUT_LIST = { attempts: 3, ms: 1000 };
 
 /**
  * Returns the number of the account. A number in the link counts until the userName changes. Otherwise the user list must have
- * exactly one account with the present userName. The number is stored only together with the SCIM id that it belongs to: before an
- * adoption is complete, the account may turn out to be another one.
+ * exactly one account with the present userName.
  * @throws PlatformError, also a 404 when the SCIM account is gone
  */
 export async function resolveAccount(context: SyncContext): Promise<ResolvedAccount> {
-  const { link, target, clock, call } = context;
-  const isLinked = link.id !== undefined;
+  const { link, target, call } = context;
   const proven = context.shownAccount?.number ?? (isProven(link) ? link.account : undefined);
-  if (isLinked && proven !== undefined) return { kind: 'found', id: proven };
+  if (link.id !== undefined && proven !== undefined) return { kind: 'found', id: proven };
   // The account is read, because somebody may have renamed or replaced it.
-  context.shownAccount ??= { user: await target.client.users.get(platformIdOf(link), call) };
-  const { user } = context.shownAccount;
+  const shown = (context.shownAccount ??= { user: await target.client.users.get(platformIdOf(link), call) });
   let matches: ConsoleUser[];
   try {
-    const found = await target.client.accounts.search(user.userName, call);
+    const found = await target.client.accounts.search(shown.user.userName, call);
     target.lacks.userList = false;
     target.administrators.see(found);
-    matches = await consoleAccountsOf(target.client, user, found, call);
+    matches = await consoleAccountsOf(target.client, shown.user, found, call);
   } catch (error) {
     if (await hasNoUserList(context, error)) return { kind: 'absent' };
     throw error;
@@ -49,19 +46,37 @@ export async function resolveAccount(context: SyncContext): Promise<ResolvedAcco
     return blockedBy(context, 'AmbiguousAccount', message);
   }
   const [match] = matches;
-  if (match && isUpToDate(context, user, match)) {
-    const isOtherThanBefore = isLinked && link.account !== undefined && link.account !== match.id;
-    context.shownAccount.number = match.id;
-    link.account = match.id;
-    if (match.isAdmin) link.isAdministrator = true;
-    else delete link.isAdministrator;
-    delete link.renamedAt;
-    delete link.searchingSince;
-    if (isOtherThanBefore) doubtValues(link);
-    if (isLinked) await context.save();
-    // The next sync writes all values again.
-    return isOtherThanBefore ? { kind: 'later', afterMs: 0 } : { kind: 'found', id: match.id };
-  }
+  if (match && isUpToDate(context, shown.user, match)) return noteNumber(context, shown, match);
+  return searchLater(context);
+}
+
+/**
+ * Notes the number of the account that was found. It is stored only together with the SCIM id that it belongs to: before an
+ * adoption is complete (link without id), the account may turn out to be another one.
+ * @returns the number; if the link had another one, the sync ends, and the next one writes all values again
+ */
+async function noteNumber(
+  context: SyncContext,
+  shown: NonNullable<SyncContext['shownAccount']>,
+  match: ConsoleUser,
+): Promise<ResolvedAccount> {
+  const { link } = context;
+  const isLinked = link.id !== undefined;
+  const isOtherThanBefore = isLinked && link.account !== undefined && link.account !== match.id;
+  shown.number = match.id;
+  link.account = match.id;
+  if (match.isAdmin) link.isAdministrator = true;
+  else delete link.isAdministrator;
+  delete link.renamedAt;
+  delete link.searchingSince;
+  if (isOtherThanBefore) doubtValues(link);
+  if (isLinked) await context.save();
+  return isOtherThanBefore ? { kind: 'later', afterMs: 0 } : { kind: 'found', id: match.id };
+}
+
+/** Returns when to search again; from NEW_ACCOUNT_MS on, with a condition. @throws the 404 when the SCIM account is gone too */
+async function searchLater(context: SyncContext): Promise<Unfinished> {
+  const { link, target, clock, call } = context;
   link.searchingSince ??= clock.now();
   const searchedMs = clock.now() - link.searchingSince;
   if (searchedMs < NEW_ACCOUNT_MS)

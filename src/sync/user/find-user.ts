@@ -1,4 +1,6 @@
-// Finds the account of a user without link and adopts it: stores the id and the values of the account in the link.
+// Finds the account of a user without link (`findUser`) and adopts it: stores the id and the values of the account in the link.
+// Flow: looks up the accounts with the user's names, and collects who holds each (`toCandidate`). `correlate` decides: no account,
+// one to adopt (`adoptAccount`), or a conflict, which may end by itself (`mayConflictPass`); then the sync waits.
 // Flags of the link: directory/outbox/link.ts.
 import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
@@ -49,14 +51,32 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
   return { kind: 'blocked', condition: byConnections(context, outcome.condition) };
 }
 
+/** Returns the account with the facts that decide about its adoption. */
+async function toCandidate(context: SyncContext, user: WireUser): Promise<Candidate> {
+  const holder = await context.links.holderOf(context.target.name, 'User', user.id);
+  if (holder === undefined || holder === context.work.ref) {
+    const isMade = await isMadeAccount(context, user);
+    return { user, ours: holder !== undefined || isMade, isMade };
+  }
+  const isInUse = await existsIn(context.directory)(holder);
+  return { user, ours: !isInUse, heldBy: isInUse ? holder : undefined };
+}
+
 /**
- * Reads the values of an account into its link, which a repair restored with the id only.
- * @throws PlatformError, also a 404
+ * Returns whether a conflict may end by itself: a resource that is linked to one of the accounts may still give it up, another user
+ * with the same externalId has a pending sync, or the list shows an old name.
  */
-export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
-  const { link, target, call } = context;
-  await observe(context, desired, await target.client.users.get(platformIdOf(link), call));
-  await context.save();
+async function mayConflictPass(context: SyncContext, users: readonly WireUser[]): Promise<boolean> {
+  for (const user of users) {
+    const shown = { id: user.id, name: user.userName };
+    if (
+      (await isHandedOn(context, 'User', user.id)) ||
+      (await isOutdated(context, 'User', shown)) ||
+      (await isExternalIdPending(context, user, context.work.ref))
+    )
+      return true;
+  }
+  return false;
 }
 
 /** Returns when to look again; after the last attempt, the conflict with this message. @param status of a refusal */
@@ -65,21 +85,6 @@ export function laterOrConflict(context: SyncContext, message: string, status?: 
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   return blockedBy(context, 'Conflict', message, status);
 }
-
-/** Removes from a link the facts of the user list about its former account, because the link leads to another account now. */
-export function forgetListId(link: Link): void {
-  delete link.account;
-  delete link.renamedAt;
-  delete link.isAdministrator;
-}
-
-/** Returns a function that tells whether a resource of the directory still exists: a link may outlive its resource. */
-export const existsIn =
-  (directory: Pick<Directory, 'get'>) =>
-  async (ref: Ref): Promise<boolean> => {
-    const { kind, id } = parseRef(ref);
-    return (await directory.get(kind, id)) !== undefined;
-  };
 
 /**
  * Links the account, unless it is still that of a leaver or of another connection.
@@ -116,36 +121,18 @@ async function adoptAccount(
   return { kind: 'linked' };
 }
 
-/**
- * Returns whether a conflict may end by itself: a resource that is linked to one of the accounts may still give it up, another user
- * with the same externalId has a pending sync, or the list shows an old name.
- */
-async function mayConflictPass(context: SyncContext, users: readonly WireUser[]): Promise<boolean> {
-  for (const user of users) {
-    const shown = { id: user.id, name: user.userName };
-    if (
-      (await isHandedOn(context, 'User', user.id)) ||
-      (await isOutdated(context, 'User', shown)) ||
-      (await isExternalIdPending(context, user, context.work.ref))
-    )
-      return true;
-  }
-  return false;
-}
-
 /** Returns why another user does not get the account of a leaver, whose closing or removals from groups are not done. */
 const notClosedText = (leaver: Ref): string =>
   `the account is still that of a person who left, ${leaver}, and a change of it (its closing, a removal from a group, or its deletion) is not done yet: scim-bridge explain ${leaver} tells why`;
 
-/** Returns the account with the facts that decide about its adoption. */
-async function toCandidate(context: SyncContext, user: WireUser): Promise<Candidate> {
-  const holder = await context.links.holderOf(context.target.name, 'User', user.id);
-  if (holder === undefined || holder === context.work.ref) {
-    const isMade = await isMadeAccount(context, user);
-    return { user, ours: holder !== undefined || isMade, isMade };
-  }
-  const isInUse = await existsIn(context.directory)(holder);
-  return { user, ours: !isInUse, heldBy: isInUse ? holder : undefined };
+/**
+ * Reads the values of an account into its link, which a repair restored with the id only.
+ * @throws PlatformError, also a 404
+ */
+export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
+  const { link, target, call } = context;
+  await observe(context, desired, await target.client.users.get(platformIdOf(link), call));
+  await context.save();
 }
 
 /** Stores the values of the account as applied in the link; a value that the platform does not return counts as unsure. */
@@ -184,3 +171,18 @@ async function observedAttributes(
     ...Object.fromEntries(values.map(({ name, value }) => [name, value ?? null])),
   };
 }
+
+/** Removes from a link the facts of the user list about its former account, because the link leads to another account now. */
+export function forgetListId(link: Link): void {
+  delete link.account;
+  delete link.renamedAt;
+  delete link.isAdministrator;
+}
+
+/** Returns a function that tells whether a resource of the directory still exists: a link may outlive its resource. */
+export const existsIn =
+  (directory: Pick<Directory, 'get'>) =>
+  async (ref: Ref): Promise<boolean> => {
+    const { kind, id } = parseRef(ref);
+    return (await directory.get(kind, id)) !== undefined;
+  };

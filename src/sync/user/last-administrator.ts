@@ -1,5 +1,6 @@
-// Checks whether an account to be closed is the last active administrator. Its groups do not show this: a group mapping
-// never gives the role Admin, and never takes a role away (contract 12.6).
+// Checks whether an account to be closed is the last active administrator (`administratorStateOf`). Its groups do not show this: a
+// group mapping never gives the role Admin, and never takes a role away (contract 12.6). Flow: the owner of the API key, then what
+// earlier reads of the process showed, then the user list (`lookUp`). `leaving`: all users who are being closed now, this one too.
 import { fold } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import {

@@ -64,8 +64,7 @@ export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
 
 /** Syncs a user in scope, in the steps of the header. */
 async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome> {
-  const { work, link, target } = context;
-  const { policy } = target;
+  const { link, target } = context;
   // The user is wanted, so an earlier deletion no longer explains an absence.
   delete link.deleting;
   delete link.hasFormerName;
@@ -79,11 +78,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   noteLeftOpen(context, desired.active);
   await resumeRemovals(context);
   // `create-only` writes nothing more to a completed account. Its groups may add the user.
-  if (policy.policy === 'create-only' && !link.isIncomplete) {
-    if (link.observedGeneration !== work.generation) {
-      link.observedGeneration = work.generation;
-      await context.save({ requeueGroups: true });
-    }
+  if (target.policy.policy === 'create-only' && !link.isIncomplete) {
+    await letGroupsAdd(context);
     return { kind: 'synced' };
   }
   // The user comes back: the memberships of a departed user were dropped.
@@ -92,35 +88,36 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
     link.rejoining = true;
     await context.save({ rewriteMemberships: true });
   }
+  return writeDifferences(context, desired);
+}
 
+/** Does the steps 2 to 7 of the header: brings the linked account to the desired state. */
+async function writeDifferences(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome> {
+  const { link, target, work } = context;
   const pendingSigns = [...work.pendingGroups.values()];
+  const hasRemovals = pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
   if (!pendingSigns.includes(MEMBERSHIP_SIGN.toAdd)) delete link.rejoining;
+
   // Step 2.
-  if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
-    // While a deactivation is held, only core attributes are written: the user must not gain access.
-    if ((await deactivate(context)) === 'held') {
-      context.gate.postponed = ['clearAttributes'];
-      return (await writeCore(context, desired)) ?? ended(context);
-    }
+  const isToBeClosed = !desired.active && mayBeActive(link) && target.policy.policy === 'sync';
+  // While a deactivation is held, only core attributes are written: the user must not gain access.
+  if (isToBeClosed && (await deactivate(context)) === 'held') {
+    context.gate.postponed = ['clearAttributes'];
+    return (await writeCore(context, desired)) ?? ended(context);
   }
 
   // Step 3.
-  const mayGainAccess =
-    desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
+  const hasNewValues = attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
   // Before the removals, new values would add to the access of the groups that the user is leaving.
-  if (mayGainAccess && mayBeActive(link) && pendingSigns.includes(MEMBERSHIP_SIGN.toRemove))
-    return waitForRemovals(context);
+  if (desired.active && hasNewValues && mayBeActive(link) && hasRemovals) return waitForRemovals(context);
+
   // Step 4.
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return attributes;
   // A person whose deactivation was rejected joins no group. `observedGeneration` would let the groups add the person until this
   // sync stores the condition.
   const mayJoin = !isRefused(context.gate, 'deactivate');
-  if (attributes.kind === 'done' && mayJoin && link.observedGeneration !== work.generation) {
-    link.observedGeneration = work.generation;
-    // Memberships may have been added since the sync began, so the script checks the pending ones again.
-    await context.save({ requeueGroups: true });
-  }
+  if (attributes.kind === 'done' && mayJoin) await letGroupsAdd(context);
 
   // Step 5.
   const unfinished = await writeCore(context, desired);
@@ -132,21 +129,31 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
 
   // Step 6.
   if (desired.active && mayBeInactive(link)) {
-    const waiting = await activate(context, pendingSigns);
+    const waiting = await activate(context, hasRemovals);
     if (waiting) return waiting;
   }
   delete link.isIncomplete;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
+
   // Step 7.
   // Groups that add a rejoining user read all their members first, so the mark stays until no group has to add the user. It does
   // not stay where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
-  const mayWait = desired.active && !work.hasGuardItem && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
-  if (link.rejoining && mayWait && (await hasPendingAdditions(context)))
+  const isAwaited = !desired.active || work.hasGuardItem || hasRemovals;
+  if (link.rejoining && !isAwaited && (await hasPendingAdditions(context)))
     return { kind: 'waiting', for: 'memberships' };
   // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
   delete link.observedGeneration;
   return ended(context);
+}
+
+/** Lets the groups add the user (`observedGeneration`), and makes them due, unless an earlier sync of this change has done so. */
+async function letGroupsAdd(context: SyncContext): Promise<void> {
+  const { link, work } = context;
+  if (link.observedGeneration === work.generation) return;
+  link.observedGeneration = work.generation;
+  // Memberships may have been added since the sync began, so the script checks the pending ones again.
+  await context.save({ requeueGroups: true });
 }
 
 /** Finds, adopts or creates the account. @returns an outcome when the user has no account yet; undefined: the link has its id */
@@ -164,15 +171,13 @@ async function linkAccount(context: SyncContext, desired: DesiredUser): Promise<
 
 /**
  * Activates the account, with `users.activation: safe` only when no change of a membership is pending.
+ * @param hasRemovals whether groups are still to remove the user
  * @returns an outcome when the activation waits; undefined: the account is active
  */
-async function activate(
-  context: SyncContext,
-  pendingSigns: readonly string[],
-): Promise<SyncOutcome | undefined> {
+async function activate(context: SyncContext, hasRemovals: boolean): Promise<SyncOutcome | undefined> {
   const { outbox, target, work } = context;
   if (target.policy.users.activation === 'safe') {
-    if (pendingSigns.includes(MEMBERSHIP_SIGN.toRemove)) return waitForRemovals(context);
+    if (hasRemovals) return waitForRemovals(context);
     if (await hasPendingAdditions(context)) return { kind: 'waiting', for: 'memberships' };
   }
   // A newer change is synced first (`afterMs: 0`), so that a user who was deactivated meanwhile is never activated.

@@ -8,7 +8,7 @@ import { userResourceType } from '../../../src/scim/index.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { createAdministrators } from '../../../src/sync/user/administrators.ts';
-import { createAnswering } from '../../../src/sync/calls/target-calls.ts';
+import { createAnswering } from '../../../src/sync/calls/answering.ts';
 import { createCatalogue } from '../../../src/sync/mapping/catalogue.ts';
 import { createMissingIds } from '../../../src/sync/calls/missing-ids.ts';
 import { createListedAccounts } from '../../../src/sync/user/listed-accounts.ts';

@@ -1,5 +1,5 @@
 // Tests the limit of concurrent calls against modelled platforms with latency and refusals.
-import { createConcurrency, type Concurrency } from '../../../src/sync/calls/target-calls.ts';
+import { createConcurrency, type Concurrency } from '../../../src/sync/calls/concurrency.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 
 let nowMs = 0;
