@@ -55,12 +55,18 @@ export interface Print {
   print: string;
 }
 
+/** A link with values that the platform has already, and the versions that it was computed from. */
+export interface AppliedLink extends Pick<Drift, 'ref' | 'version' | 'link'> {
+  /** The new text of the link. */
+  text: string;
+}
+
 /** Thrown when another reconcile run took the lock; this run must stop without writing. */
 export class RunLost extends Error {
   override name = 'RunLost';
 }
 
-/** Drifts that one script stores. */
+/** Drifts or links that one script stores. */
 const PORTION = 200;
 /** Largest number of refs, or of members, in one command. */
 const READ_PORTION = 1000;
@@ -117,6 +123,18 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
     const prints = seen.map(({ print }) => print);
     const others = await scripts.values('known_equal', keys.base, { target, platformKeys, prints });
     return others.map(Number);
+  }
+
+  /** Stores links with more applied values. @returns whether all were stored; else a link or record changed, or a sync is due */
+  async function noteApplied(links: readonly AppliedLink[]): Promise<boolean> {
+    let stored = 0;
+    for (const portion of inPortions(links, PORTION)) {
+      const wire = portion.map(({ ref, version, link }) => ({ ref, ...parseRef(ref), version, link }));
+      const texts = portion.map(({ text }) => text);
+      const [noted] = await scripts.values('note_applied', keys.base, { target, links: wire }, ...texts);
+      stored += Number(noted);
+    }
+    return stored === links.length;
   }
 
   /** Stores fingerprints of accounts that are equal to their links; a write of the link deletes them. */
@@ -190,6 +208,7 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
     linkedTo,
     unlikePrints,
     notePrints,
+    noteApplied,
     readLinks,
     stillMarked,
     deletedAtSource,

@@ -135,6 +135,10 @@ export const ACCOUNT_NUMBER = 'account';
 export const isNeverRenamed = ({ departed, condition }: Link): boolean =>
   departed === true || condition?.isLeaver === true;
 
+/** Returns whether a link is neither departed nor has a condition; a comparison counts only such links as matched. */
+export const isUnconditional = ({ departed, condition }: Link): boolean =>
+  !departed && condition === undefined;
+
 /**
  * Removes the observed values of some names from a link, because they are out of date once the value was read or written.
  * @returns the removed values

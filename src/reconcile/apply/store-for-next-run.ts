@@ -23,8 +23,9 @@ export async function storeForNextRun(
   }
   for (const each of findings.confirmed) await drifts.confirmRemovals(each);
   await runs.noteGroupsSeen(findings.groupsSeen);
+  const isAllNoted = await drifts.noteApplied(findings.asApplied);
   // After a repair of derived data, resources that changed while they were read are compared again too.
-  const isWhole = isAllMarked && (!findings.isRepaired || findings.moved === 0);
+  const isWhole = isAllMarked && isAllNoted && (!findings.isRepaired || findings.moved === 0);
   const { definitions } = findings;
   if (definitions) await settleDefinitions(scope, definitions, isWhole && definitions.isWhole, signal);
   // Users count as mapped only after a pass that left no resource out.

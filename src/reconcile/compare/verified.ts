@@ -1,6 +1,6 @@
 // Defines the findings about one user or group, with the facts that the later steps of a plan need.
 import type { Condition } from '../../directory/outbox/link-condition.ts';
-import type { ConfirmedRemovals } from '../../directory/outbox/drift.ts';
+import type { AppliedLink, ConfirmedRemovals } from '../../directory/outbox/drift.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { ObservedAccount } from './compare.ts';
@@ -27,6 +27,8 @@ export interface VerifiedResource extends UserFacts, GroupFacts {
   refusal?: Condition | undefined;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
+  /** Without a difference: the link, with values that the platform has already and the stored link lacks. */
+  asApplied?: AppliedLink | undefined;
 }
 
 /** Facts that only users have; absent in the findings about a group. */

@@ -8,6 +8,7 @@ import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { nameInRecord, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import { pendingWrites, surplusAtAdoption } from './adopted-members.ts';
+import { groupAsApplied } from './as-applied.ts';
 import { compareMembers } from './compare-members.ts';
 import type { GroupCase } from './group-case.ts';
 import { ownerOfName, readGroupNamesake, type GroupStrangers, readLinkedGroup } from './group-namesake.ts';
@@ -80,9 +81,11 @@ export async function verifyGroup(
     surplusThere,
     pending: pendingWrites(made, { adopted, signs, policy: target.policy.policy }),
   };
+  const entries = groupEntries(groupCase, { policy: target.policy, now: clock.now() });
   return {
     ref,
-    entries: groupEntries(groupCase, { policy: target.policy, now: clock.now() }),
+    entries,
+    asApplied: present && entries.length === 0 ? groupAsApplied(groupCase) : undefined,
     version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,

@@ -12,6 +12,7 @@ import { isMadeAccount } from '../../sync/names/lost-create.ts';
 import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
+import { userAsApplied } from './as-applied.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import { ONLY_TOLD, type PlanEntry } from '../entry.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
@@ -95,9 +96,16 @@ async function verifyUser(
   if (found === 'unknown') return undefined;
   const { user, areValuesUnread } = found;
   const { observed, adoptable, values } = user;
+  const rules = rulesOf(scan);
+  const entries = [...userEntries(user, rules), ...faultEntries(stored, mapped)];
+  const applied =
+    observed && entries.length === 0
+      ? userAsApplied(user, { user: observed, values }, rules.types, rules.now)
+      : undefined;
   return {
     ref,
-    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(stored, mapped)],
+    entries,
+    asApplied: applied === 'unproven' ? undefined : applied,
     version: basis.version,
     changedAt: observed?.meta?.lastModified,
     writtenAt: link.writtenAt,

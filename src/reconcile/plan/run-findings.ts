@@ -57,6 +57,8 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
     groupsSeen: equalGroups(groups, verified),
     /** Unconfirmed removals of members whom the platform does not show in their group any more. */
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
+    /** Links of resources without difference, with values that the platform has already and the stored links lack. */
+    asApplied: [...users.asApplied, ...verified.flatMap(({ asApplied }) => asApplied ?? [])],
     /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
     definitions: comparedDefinitions(values),
     /**

@@ -1,9 +1,10 @@
 // Compares listed accounts with the mapped records of their users, where the link does not show the desired state. Each user is
 // sorted into the UserScan: without drift into `settled`, with drift into `suspects`, whose accounts are then read alone.
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
-import type { Link } from '../../directory/outbox/link.ts';
+import { isUnconditional, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import type { WireUser } from '../../platform/wire.ts';
+import { userAsApplied } from '../compare/as-applied.ts';
 import { printOf } from '../compare/compare.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
@@ -22,10 +23,6 @@ export interface MappedCase {
   link: Link;
   user: WireUser;
 }
-
-/** Returns whether a link is neither departed nor has a condition; only such links are counted as matched. */
-export const isUnconditional = ({ departed, condition }: Link): boolean =>
-  !departed && condition === undefined;
 
 /** Returns the fingerprint of an account that is equal to its link or record. */
 export const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
@@ -76,7 +73,15 @@ export async function compareMapped(
       draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
       if (withoutDrift.length > 0) draft.besides.set(ref, settled);
     } else if (withoutDrift.length > 0) draft.settled.push(settled);
-    else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
+    else if (!marked && isUnconditional(link)) {
+      const applied = userAsApplied(mapped, { user, values: undefined }, rules.types, rules.now);
+      if (applied === undefined) equal.push(toPrint(holder, user));
+      else if (applied !== 'unproven') draft.asApplied.push(applied);
+      else {
+        draft.suspects.set(ref, []);
+        draft.valued.add(ref);
+      }
+    }
     // A person may already have made the held or rejected change at the platform; the verification finds out.
     else if (awaitsDecision(link)) draft.suspects.set(ref, []);
   }

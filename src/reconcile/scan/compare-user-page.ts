@@ -2,7 +2,7 @@
 // counted, differing ones become suspects, which are verified one by one later, and accounts without link are kept as strangers.
 // Where the link does not show the desired state, the record of the user is mapped and compared (compare-mapped.ts).
 import type { Print } from '../../directory/outbox/drift.ts';
-import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/link.ts';
+import { isNeverRenamed, isUnconditional, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { EXTENSION } from '../../sync/diff.ts';
@@ -14,13 +14,7 @@ import { isProtected, protectionAt } from '../compare/protected.ts';
 import type { ScanResult } from '../scope.ts';
 import { noteShown } from '../compare/shown-attributes.ts';
 import { addAccount, addFormer } from '../compare/strangers.ts';
-import {
-  addWaitingValues,
-  compareMapped,
-  isUnconditional,
-  toPrint,
-  type MappedCase,
-} from './compare-mapped.ts';
+import { addWaitingValues, compareMapped, toPrint, type MappedCase } from './compare-mapped.ts';
 import type { UserScan } from './user-scan.ts';
 
 /** Accounts of one page that need more reads of Redis, or a note. */

@@ -3,7 +3,7 @@
 // those with an unconfirmed removal, and of a few others in turn.
 import { discount, noCoverage, type Coverage, type CoverState } from '../../directory/outbox/coverage.ts';
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink, type Link } from '../../directory/outbox/link.ts';
+import { isUnconditional, parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
@@ -11,7 +11,6 @@ import { noGroups } from '../compare/group-namesake.ts';
 import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
 import type { ScanResult } from '../scope.ts';
 import { createListProof, type ProofKeeper } from './list-proof.ts';
-import { isUnconditional } from './compare-mapped.ts';
 import { scanList } from './scan.ts';
 
 /** Requested page size; the platform may lower it. */

@@ -1,5 +1,6 @@
 // Defines a UserScan: what the read of the whole user list has found, page by page, and what is left to be verified.
 import { noCoverage } from '../../directory/outbox/coverage.ts';
+import type { AppliedLink } from '../../directory/outbox/drift.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { noAccounts } from '../compare/strangers.ts';
@@ -24,7 +25,7 @@ export const createUserScan = (
   recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved },
   /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
   suspects: new Map<Ref, string[]>(),
-  /** Suspects whose attribute values are read by a further call, because all values of an attribute seem to be lost (findLost). */
+  /** Suspects whose attribute values are read by a further call: all values of an attribute seem to be lost (findLost), or the link lacks one. */
   valued: new Set<Ref>(),
   /** Pending changes and changes of the mapping, which need no verification. */
   settled: [] as VerifiedResource[],
@@ -33,6 +34,8 @@ export const createUserScan = (
    * values that the user list never returns.
    */
   besides: new Map<Ref, VerifiedResource>(),
+  /** Links of users without difference, with values that the platform has already and their stored links lack. */
+  asApplied: [] as AppliedLink[],
   /** Users that were compared by mapping their records. */
   seen: new Set<Ref>(),
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
