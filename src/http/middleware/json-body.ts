@@ -1,5 +1,7 @@
-// Reads a JSON body in bounded memory: counts its bytes as they arrive and scans its structure before parsing.
-// `express.json()` limits single bodies only; this reader also limits the bodies of all requests together.
+// Reads a JSON body in bounded memory: refuses by the headers a body that is too large (`readBytes`), collects the bytes and counts
+// them as they arrive (`collect`), lets few large bodies go on at a time, and scans the structure before it parses (`parseJson`).
+// `express.json()` limits single bodies only; this reader also limits the bodies of all requests together: each byte is taken from
+// the budget `bodies` while it is in memory.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -15,6 +17,7 @@ import {
 } from '../../scim/index.ts';
 import { afterIterations } from '../../support/pace.ts';
 import type { Admitted } from '../admission/admission.ts';
+import { feedDecoder } from './feed-decoder.ts';
 
 interface JsonBodyOptions {
   /** Largest body in bytes, after decompression. */
@@ -86,8 +89,8 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * Collects the decompressed bytes of the body and calls `done` once: with an error, with the bytes, or with neither when
- * there is no body. @throws ScimError 413, 415 or 503 when the headers already violate a limit
+ * Reads the decompressed bytes of the body and calls `done` once: with an error, with the bytes, or with neither when there is no
+ * body. @throws ScimError 413, 415 or 503 when the headers already violate a limit
  */
 function readBytes(
   request: IncomingMessage,
@@ -109,11 +112,30 @@ function readBytes(
     return;
   }
   if (!bodies.fits(length)) throw tooMuch();
+  collect({ request, response, decoder }, { limit, bodies }, done);
+}
 
+/**
+ * Collects the bytes of a body chunk by chunk, within the limit of one body and the budget of all bodies. Calls `done` once: with
+ * an error or with all bytes.
+ * @param decoder undefined: the body is not compressed
+ */
+function collect(
+  {
+    request,
+    response,
+    decoder,
+  }: { request: IncomingMessage; response: Response; decoder: ReturnType<typeof decoderOf> },
+  { limit, bodies }: { limit: number; bodies: Admitted['bodies'] },
+  done: (error?: ScimError, bytes?: Buffer) => void,
+): void {
   const source = decoder ?? request;
   let chunks: Buffer[] = [];
+  /** Size of `chunks`. */
   let bodyBytes = 0;
+  /** Bytes that are taken from the budget. */
   let countedBytes = 0;
+  /** Bytes that arrived before decompression. */
   let compressedBytes = 0;
   let isOver = false;
   const release = (): void => {
@@ -144,8 +166,9 @@ function readBytes(
   /** Keeps a chunk, or ends the reading when the chunk exceeds a limit. */
   const onData = (chunk: Buffer): void => {
     const size = bodyBytes + chunk.length;
+    const isBomb = decoder && size > Math.max(LARGE_BYTES, compressedBytes * MAX_RATIO);
     if (size > limit) end(tooLarge(limit));
-    else if (decoder && size > Math.max(LARGE_BYTES, compressedBytes * MAX_RATIO)) end(compressionBomb());
+    else if (isBomb) end(compressionBomb());
     else if (!bodies.take(chunk.length + CHUNK_OVERHEAD)) end(tooMuch());
     else {
       bodyBytes = size;
@@ -191,41 +214,3 @@ const tooLarge = (limit: number): ScimError =>
   payloadTooLarge(
     `The body is larger than ${limit} bytes (maxPayloadSize: server.maxBodyBytes; for a user: server.limits.userBodyBytes).`,
   );
-
-/**
- * Writes all chunks that arrive within one iteration of the event loop at once. `pipe` would write each chunk by itself, and
- * each write starts work in another thread.
- * @param onBytes gets the number of compressed bytes of each write
- * @returns a function that stops the writing
- */
-function feedDecoder(
-  request: IncomingMessage,
-  decoder: NodeJS.WritableStream,
-  onBytes: (bytes: number) => void,
-): () => void {
-  let isWaiting = false;
-  let isStopped = false;
-  const scheduleWrite = (): void => {
-    if (!isWaiting) setImmediate(writeArrived);
-    isWaiting = true;
-  };
-  const writeArrived = (): void => {
-    isWaiting = false;
-    if (isStopped) return;
-    const bytes = request.read() as Buffer | null;
-    if (bytes === null) return;
-    onBytes(bytes.length);
-    if (decoder.write(bytes)) return;
-    isWaiting = true;
-    decoder.once('drain', () => {
-      isWaiting = false;
-      scheduleWrite();
-    });
-  };
-  const end = (): void => void decoder.end();
-  request.on('readable', scheduleWrite).on('end', end);
-  return () => {
-    isStopped = true;
-    request.off('readable', scheduleWrite).off('end', end);
-  };
-}
