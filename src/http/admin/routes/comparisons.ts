@@ -2,19 +2,20 @@
 // `orderRoute` takes the path, the operationId of the OpenAPI document, and the rest of the route.
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
-import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
-import { reviewPlan, scopeOfPlan, type PlanReview } from '../../../reconcile/plan/review-plan.ts';
+import type { RunReport } from '../../../directory/outbox/runs.ts';
+import { reviewPlan, type PlanReview } from '../../../reconcile/plan/review-plan.ts';
 import type { Progress } from '../../../reconcile/scope.ts';
 import { planWhileAnswering } from '../../../reconcile/plan/plan-while-answering.ts';
-import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
+import { driftOnly, outcomeOf, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved } from '../../../reconcile/apply/apply-saved.ts';
 import { reconcile } from '../../../reconcile/apply/run.ts';
 import { failedReport, TargetSilent } from '../../../reconcile/target-silent.ts';
 import { whileAnswering } from '../../../reconcile/while-answering.ts';
 import type { ScheduledScope } from '../../../reconcile/apply/schedule.ts';
 import type { Finished, OperationWork } from '../operations.ts';
-import { Problem } from '../problem.ts';
 import { requireTarget, scopesAt, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { toFinished, type ReportOfScope } from '../run-result.ts';
+import { planOf, plansIn, type PlannedScope } from '../saved-plan.ts';
 import { booleanField, onlyTarget, textField } from '../schema-fields.ts';
 import { orderRoute } from '../operator-fields.ts';
 import { accepted, startedAnswer as answers } from './operations.ts';
@@ -24,11 +25,6 @@ interface Order {
   full?: boolean;
   driftOnly?: boolean;
 }
-
-/** Item of `stale` in the result of apply if the plan was made with other rules; its changes are then not checked. */
-const MAPPING_RULES = 'the mapping rules';
-/** Largest plan that the service loads into memory. The command line applies larger ones. */
-const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
 const full = {
   ...booleanField,
@@ -80,9 +76,9 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     },
     handle: async ({ operation, saved }, actor) => {
       // The schema requires exactly one of both (oneOf).
-      const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
-      const pairs = pairsIn(document, context);
-      return start(context, 'apply', { by: actor.by }, (work) => carryOut(context, pairs, actor, work));
+      const document = saved === undefined ? await planOf(context, operation ?? '') : JSON.stringify(saved);
+      const planned = plansIn(document, context);
+      return start(context, 'apply', { by: actor.by }, (work) => carryOut(context, planned, actor, work));
     },
   }),
 ];
@@ -96,35 +92,6 @@ async function start(
 ): Promise<AdminAnswer> {
   requireTarget(context, target);
   return accepted(await context.operations.start({ kind, target, by }, work));
-}
-
-/** Ignores waits for the rate limit: an operation has no field for them. */
-const ignoreWaits = (): void => undefined;
-
-const progressOf =
-  ({ scope: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
-  (progress: Progress): void =>
-    onProgress({ connection, target: target.name, ...progress });
-
-/** Runs `run` at a target, and aborts its signal when the target does not answer, as the commands do. @throws TargetSilent */
-const atTarget = <T>(
-  { scope }: ScheduledScope,
-  { signal }: OperationWork,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => whileAnswering(scope, signal, run, ignoreWaits);
-
-/** Runs a reconcile or an apply at a target. @returns its report; a failed one when the target does not answer */
-async function reportOf(
-  each: ScheduledScope,
-  work: OperationWork,
-  run: (signal: AbortSignal) => Promise<RunReport>,
-): Promise<RunReport> {
-  const { runs } = each.scope;
-  const startedAt = await runs.now();
-  return atTarget(each, work, run).catch(async (error: unknown) => {
-    if (!(error instanceof TargetSilent)) throw error;
-    return failedReport(startedAt, await runs.now(), error.message);
-  });
 }
 
 /**
@@ -177,36 +144,15 @@ async function repair(
   return toFinished(reports);
 }
 
-interface Pair {
-  plan: Plan;
-  scheduled: ScheduledScope;
-}
-
 /** Applies plans, or none of them when one is stale: the mapping changed, or a resource to another state than planned. */
 async function carryOut(
   context: AdminContext,
-  pairs: Pair[],
+  planned: readonly PlannedScope[],
   orderedBy: Actor,
   work: OperationWork,
 ): Promise<Finished> {
-  const stale: string[] = [];
-  const reviewed: (Pick<Pair, 'scheduled'> & { review: PlanReview })[] = [];
-  for (const { plan: saved, scheduled } of pairs) {
-    const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
-    if (!review) {
-      stale.push(MAPPING_RULES);
-      continue;
-    }
-    reviewed.push({ scheduled, review });
-    stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
-  }
-  if (stale.length > 0) {
-    const reason = stale.includes(MAPPING_RULES)
-      ? `${MAPPING_RULES} have changed since it was made`
-      : `${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more`;
-    const message = `The plan is stale: ${reason}. Nothing was changed, make a new plan.`;
-    return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
-  }
+  const { reviewed, stale } = await reviewAll(planned, work);
+  if (stale.length > 0) return staleResult(stale);
   const reports: ReportOfScope[] = [];
   for (const { scheduled, review } of reviewed) {
     const options = {
@@ -222,69 +168,64 @@ async function carryOut(
   return toFinished(reports);
 }
 
-/** Outcomes from worst to best: an operation reports the worst outcome of its runs. */
-const WORST_FIRST: Outcome[] = [
-  'failed',
-  'incomplete',
-  'unproven',
-  'blocked',
-  'held',
-  'drifted',
-  'converged',
-];
-
-/** The report of a run, and its scope in words: connection and target. */
-interface ReportOfScope {
-  scope: string;
-  report: RunReport;
+/**
+ * Compares plans with the present state of their resources.
+ * @returns `reviewed`: what is still to be applied. `stale`: changes that do not hold any more, in words
+ */
+async function reviewAll(planned: readonly PlannedScope[], work: OperationWork) {
+  const stale: string[] = [];
+  const reviewed: { scheduled: ScheduledScope; review: PlanReview }[] = [];
+  for (const { plan: saved, scheduled } of planned) {
+    const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
+    if (!review) {
+      stale.push(MAPPING_RULES);
+      continue;
+    }
+    reviewed.push({ scheduled, review });
+    stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
+  }
+  return { reviewed, stale };
 }
+
+/** Item of `stale` if the plan was made with other rules; its changes are then not checked. */
+const MAPPING_RULES = 'the mapping rules';
+
+function staleResult(stale: readonly string[]): Finished {
+  const reason = stale.includes(MAPPING_RULES)
+    ? `${MAPPING_RULES} have changed since it was made`
+    : `${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more`;
+  const message = `The plan is stale: ${reason}. Nothing was changed, make a new plan.`;
+  return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
+}
+
+/** Runs a reconcile or an apply at a target. @returns its report; a failed one when the target does not answer */
+async function reportOf(
+  each: ScheduledScope,
+  work: OperationWork,
+  run: (signal: AbortSignal) => Promise<RunReport>,
+): Promise<RunReport> {
+  const { runs } = each.scope;
+  const startedAt = await runs.now();
+  return atTarget(each, work, run).catch(async (error: unknown) => {
+    if (!(error instanceof TargetSilent)) throw error;
+    return failedReport(startedAt, await runs.now(), error.message);
+  });
+}
+
+/** Ignores waits for the rate limit: an operation has no field for them. */
+const ignoreWaits = (): void => undefined;
+
+const progressOf =
+  ({ scope: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
+  (progress: Progress): void =>
+    onProgress({ connection, target: target.name, ...progress });
+
+/** Runs `run` at a target, and aborts its signal when the target does not answer, as the commands do. @throws TargetSilent */
+const atTarget = <T>(
+  { scope }: ScheduledScope,
+  { signal }: OperationWork,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => whileAnswering(scope, signal, run, ignoreWaits);
 
 const scopeText = ({ scope: { connection, target } }: ScheduledScope): string =>
   `${connection} → ${target.name}`;
-
-/** Returns the worst outcome, with the message and the reports of the runs. */
-function toFinished(all: readonly ReportOfScope[]): Finished {
-  const outcome =
-    WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';
-  const reports = all.map(({ report }) => report);
-  return { outcome, message: messageOf(all), result: [JSON.stringify(reports)] };
-}
-
-/** Returns the message of one run; of several runs the scope, outcome and message of each; undefined: no run has a message. */
-function messageOf(all: readonly ReportOfScope[]): string | undefined {
-  const [first, ...others] = all;
-  if (others.length === 0) return first?.report.message;
-  if (all.every(({ report }) => report.message === undefined)) return undefined;
-  const texts = all.map(({ scope, report }) =>
-    [
-      scope,
-      report.outcome,
-      ...(report.message === undefined ? [] : [report.message.replace(/\.$/, '')]),
-    ].join(': '),
-  );
-  return texts.join('. ');
-}
-
-/** Loads the stored result of a plan. @throws Problem 404 when there is none, 413 when it is too large */
-async function resultOf({ operations }: AdminContext, id: string): Promise<string> {
-  const [operation, bytes] = await Promise.all([operations.get(id), operations.resultBytes(id)]);
-  if (operation?.kind !== 'plan' || bytes === 0)
-    throw new Problem(404, `There is no plan of operation ${id} any more: make a new one.`);
-  if (bytes > MAX_PLAN_BYTES)
-    throw new Problem(
-      413,
-      `The plan of operation ${id} has ${bytes} bytes, and ${MAX_PLAN_BYTES} can be applied from here: use scim-bridge plan --out FILE and scim-bridge apply FILE, or scim-bridge reconcile.`,
-    );
-  const pieces: Buffer[] = [];
-  for await (const piece of operations.result(id, bytes)) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
-}
-
-/** Returns the plans of a document with their scopes. @throws Problem 400 for another document, or an unknown scope */
-function pairsIn(document: string, { scopes }: AdminContext): Pair[] {
-  try {
-    return parseSaved(document).map((saved) => ({ plan: saved, scheduled: scopeOfPlan(saved, scopes) }));
-  } catch (error) {
-    throw new Problem(400, (error as Error).message);
-  }
-}
