@@ -1,10 +1,11 @@
-// Describes the memberships of a user, with the causes of those that wait.
+// Describes the memberships of a user, with the causes of those that wait: reads what is stored about each group (`readGroups`) and
+// judges each membership by it (`stateOf`): the settings leave it out, it is to be removed, or the source wants it.
 import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
 import { presentMessage } from '../directory/outbox/condition-text.ts';
 import { parseLink, type Link } from '../directory/outbox/link.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
-import { refOf, type Ref } from '../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { GuardState, MemberDecision } from '../directory/guard/guard-store.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -30,6 +31,7 @@ type State = Omit<MembershipState, 'ref' | 'name'>;
 
 /** Stored facts about a group that the user is in, or is to leave. */
 interface GroupFacts {
+  ref: Ref;
   /** Name at the source; undefined: the source deleted the group. */
   name: string | undefined;
   /** With the condition as it is now. */
@@ -48,17 +50,45 @@ interface GroupFacts {
   deletion: GuardState | undefined;
 }
 
+/** Facts that all memberships of the user share. */
+interface Shared {
+  target: ReconcileScope['target'];
+  /** Print of the present settings; a condition has the print of the settings under which it arose. */
+  settings: string;
+  /** Whether a change of the user is not applied yet. */
+  isMarked: boolean;
+  /** Why the user is not meant for the target; undefined: the user is. */
+  outside: string | undefined;
+}
+
 /** Returns a user's memberships in the groups of the source, and those with a pending removal. */
 export async function membershipsOfUser(
   scope: ReconcileScope,
-  { id, ref }: FoundResource,
-  { mark, pendingMemberships: pendingGroups }: ResourceStatus,
+  user: FoundResource,
+  { mark, pendingMemberships }: ResourceStatus,
 ): Promise<MembershipState[]> {
-  const { directory, drifts, links, outbox, target } = scope;
+  const { ownLink, groups } = await readGroups(scope, user, pendingMemberships);
+  const outside = ownLink && whyOutside(parseLink(ownLink.text), ownLink.marked);
+  const { target, outbox } = scope;
+  const shared = { target, settings: outbox.settings, isMarked: mark !== null, outside };
+  return groups.flatMap((facts): MembershipState | [] => {
+    const { ref, link } = facts;
+    const name = facts.name ?? String(link.core?.displayName ?? parseRef(ref).id);
+    const state = stateOf(facts, shared);
+    return state ? { ref, name, ...state } : [];
+  });
+}
+
+/** Reads the link of the user, and the facts about each group that the user is in, or is to leave. */
+async function readGroups(
+  { directory, drifts, links, outbox, target }: ReconcileScope,
+  { id, ref }: FoundResource,
+  pendingGroups: ResourceStatus['pendingMemberships'],
+) {
   const [joined = []] = await directory.groupsOf([id]);
   const leaving = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...leaving];
-  const { guardStore, settings } = outbox;
+  const { guardStore } = outbox;
   const refs = ids.map((group) => refOf('Group', group));
   const [[ownLink], groupLinks, removals, deletions, [account], names] = await Promise.all([
     drifts.readLinks([ref]),
@@ -75,26 +105,33 @@ export async function membershipsOfUser(
       leaving.map((group) => refOf('Group', group)),
     ),
   ]);
-  const outside = ownLink && whyOutside(parseLink(ownLink.text), ownLink.marked);
-  return ids.flatMap((groupId, index): MembershipState | [] => {
+  const groups = ids.map((groupId, index): GroupFacts => {
     const groupRef = refOf('Group', groupId);
-    const name = joined.find((each) => each.id === groupId)?.displayName ?? names.get(groupRef);
-    const link = groupLinks[index] ?? {};
-    const sign = pendingGroups.get(groupId);
-    const guard = { removal: removals[index], account, deletion: deletions[index] };
-    const facts: GroupFacts = { name, link, sign, ...guard };
-    const group = { ref: groupRef, name: name ?? String(link.core?.displayName ?? groupId) };
-    const wanted = name === undefined ? undefined : target.mapping.groupName(name);
-    // Settings leave groups out by name, and a deleted group has no stored name.
-    if (name !== undefined && wanted === undefined)
-      return { ...group, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
-    if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, mark !== null)) return [];
-    if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
-      return { ...group, ...removalState(facts, settings) };
-    // Checked after the removals, because a removal is written for a user out of scope too.
-    if (outside !== undefined) return { ...group, state: 'notForTarget', because: outside };
-    return { ...group, ...wantedState(facts, wanted, target.policy.policy, settings) };
+    return {
+      ref: groupRef,
+      name: joined.find((each) => each.id === groupId)?.displayName ?? names.get(groupRef),
+      link: groupLinks[index] ?? {},
+      sign: pendingGroups.get(groupId),
+      removal: removals[index],
+      account,
+      deletion: deletions[index],
+    };
   });
+  return { ownLink, groups };
+}
+
+/** Returns the state of a membership; undefined: it is pending and leaves nothing to write. */
+function stateOf(facts: GroupFacts, { target, settings, isMarked, outside }: Shared): State | undefined {
+  const { name, sign } = facts;
+  const wanted = name === undefined ? undefined : target.mapping.groupName(name);
+  // Settings leave groups out by name, and a deleted group has no stored name.
+  if (name !== undefined && wanted === undefined) return { state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
+  if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, isMarked)) return undefined;
+  if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
+    return removalState(facts, settings);
+  // Checked after the removals, because a removal is written for a user out of scope too.
+  if (outside !== undefined) return { state: 'notForTarget', because: outside };
+  return wantedState(facts, wanted, target.policy.policy, settings);
 }
 
 /**

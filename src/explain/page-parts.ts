@@ -81,34 +81,34 @@ function linkText(found: Explanation): string {
 }
 
 /** Returns what the stored link says about the account or group. */
-function storedLinkText({
-  kind,
-  link,
-  platform,
-  values,
-  timeline,
-  condition,
-  restored,
-}: Explanation): string {
-  const { platformId, account, origin, active, lastWrite, departed } = link;
-  // The values of a present resource contain `active` already.
-  const showsActive = active !== null && !values.some(({ name }) => name === 'active');
-  // Without a read or a write since the restore, `active` comes from the backup, and the account may have changed.
-  const isAsOfBackup = !platform && !(lastWrite && restored && lastWrite > restored.at);
-  const ofBackup = restored && isAsOfBackup ? ` in ${restored.backup}` : '';
-  // An applied change in the timeline tells the time of the last write.
-  const isInTimeline = timeline.some(({ event }) => event === 'applied');
+function storedLinkText(found: Explanation): string {
+  const { kind, link, timeline, condition } = found;
+  const { platformId, account, origin, lastWrite, departed } = link;
+  const isProtected = condition?.reason === 'Protected';
   if (platformId === null)
-    return condition?.reason === 'Protected'
+    return isProtected
       ? 'no account is linked: the bridge does not touch a protected one'
       : `no ${kind === 'User' ? 'account' : 'group'} of this record is known there`;
+  // An applied change in the timeline tells the time of the last write.
+  const isInTimeline = timeline.some(({ event }) => event === 'applied');
   return [
     `id ${platformId}${account === null ? '' : `, account ${account}`}`,
     ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
-    ...(showsActive ? [`${active ? 'active' : 'inactive'}${ofBackup}`] : []),
-    ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
+    ...activeTexts(found),
+    ...(departed && !isProtected ? ['left by us'] : []),
     ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
   ].join(', ');
+}
+
+/** Returns whether the account is active, with the backup that says so; empty if the values say it, or for a group. */
+function activeTexts({ link, platform, restored, values }: Explanation): string[] {
+  const { active, lastWrite } = link;
+  // The values of a present resource contain `active` already.
+  if (active === null || values.some(({ name }) => name === 'active')) return [];
+  // Without a read or a write since the restore, `active` comes from the backup, and the account may have changed.
+  const isAsOfBackup = !platform && !(lastWrite && restored && lastWrite > restored.at);
+  const ofBackup = restored && isAsOfBackup ? ` in ${restored.backup}` : '';
+  return [`${active ? 'active' : 'inactive'}${ofBackup}`];
 }
 
 /**

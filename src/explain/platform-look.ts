@@ -1,15 +1,14 @@
-// Compares one resource with the platform for an explanation, and sorts the plan entries: differences, memberships that others
-// added, differences that the policy of the target does not write, and changes that somebody has already made at the platform.
+// Compares one resource with the platform for an explanation: reads it (`lookAtPlatform`), and sorts the entries that a plan would
+// have (`sortEntries`): differences, memberships that others added, differences that the policy of the target does not write, and
+// changes that somebody has already made at the platform.
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
-import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
 import { LEFT_OUT } from '../reconcile/compare/membership-entries.ts';
 import { compareOne } from '../reconcile/plan/compare-one.ts';
 import { countDecidable } from '../reconcile/compare/done-changes.ts';
 import { withNames } from '../reconcile/compare/entry-names.ts';
 import { isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/plan/narrow-scan.ts';
-import { masked } from '../reconcile/compare/user-case.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withUnreadyMembersReported } from '../reconcile/unwritten/unready-members.ts';
 import { isToBeHeld, withToBeHeld } from '../reconcile/unwritten/to-be-held.ts';
@@ -17,11 +16,16 @@ import { withoutUnwritten } from '../reconcile/unwritten/unwritten.ts';
 import { asking } from '../reconcile/compare/platform-reads.ts';
 import { isFoundInTurn } from '../reconcile/compare/verify-values.ts';
 import { defaultTexts } from '../sync/mapping/default-value.ts';
-import type { Mapping } from '../sync/mapping/mapping.ts';
-import { sameValue } from '../sync/mapping/values.ts';
 import { removedUser } from '../directory/member-names.ts';
 import { differenceTest } from './difference-test.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
+import {
+  hasAccount,
+  isUnlikeObserved,
+  unsetTest,
+  withObserved,
+  withObservedName,
+} from './observed-values.ts';
 import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
@@ -114,8 +118,10 @@ interface Read {
   definitions: Parameters<typeof defaultTexts>[0] | undefined;
 }
 
+type LookedAt = PlatformLook['platform'];
+
 /** A look without the time of the read. */
-type Sorted = Omit<PlatformLook, 'platform'> & { platform: Omit<PlatformLook['platform'], 'at' | 'why'> };
+type Sorted = Omit<PlatformLook, 'platform'> & { platform: Omit<LookedAt, 'at' | 'why'> };
 
 /** Sorts the plan entries of a resource; undefined: no difference was found, and values could not be read. */
 async function sortEntries(
@@ -124,58 +130,35 @@ async function sortEntries(
   { compared, definitions }: Read,
   { members, values }: { members: number; values: AttributeState[] },
 ): Promise<Sorted | undefined> {
+  const { account, done, groupsLeftAlone, notCompared = 0 } = compared;
+  const { mapping, policy } = scope.target;
   const isPerson = ref.startsWith('User:');
   // Entries of held and rejected changes, and of memberships that wait, become entries that are shown and not written (`report`):
   // other parts of the explanation name them.
-  const { account, groupsLeftAlone, notCompared = 0 } = compared;
   const named = await withNames(scope, await withoutUnwritten(scope, compared.entries));
   const entries = isPerson ? named : await withUnreadyMembersReported(scope, named);
   // `done`: held or rejected changes that somebody has already made at the platform.
-  const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
+  const counts = done ? await countDecidable(scope.outbox, [done]) : undefined;
   const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
-  const removedMembers = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
-  // Returns the name of the other side of a membership: for a person the group (also in an entry that creates it again), for a
-  // group the member, by platform id if the name is missing.
-  const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
-    kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
-  const isDifference = differenceTest(ref, compared.isGone === true);
-  const differing = entries.filter(isDifference);
+  const removedMembers = (done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
+  const differing = entries.filter(differenceTest(ref, compared.isGone === true));
   if (compared.areValuesUnread && differing.length === 0) return undefined;
-  const differences = differing.map((entry) => {
-    const { action, reason, before, after } = entry;
-    return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
-  });
-  // Memberships are not written for four causes. The bridge does not manage them: `addedByOthers`. The settings exclude the group
-  // (LEFT_OUT): `leftOutGroups`. The policy of the target (`isLeft`): removals in `leftByPolicy`, additions in
-  // `additionsLeftByPolicy`. The person is protected: `groupsLeftAlone`.
-  const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
-  const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
-    unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
-  const addedByOthers =
-    groupsLeftAlone?.map(({ name }) => name) ?? namesOf(({ reason }) => reason !== LEFT_OUT);
-  const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
-  const isLeft = (entry: PlanEntry): boolean => isLeftBy(scope.target.policy, entry);
-  const stays = entries.filter((entry) => entry.action === 'removeMember' && isLeft(entry));
-  const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
   const ofResource = entries.filter((entry) => entry.ref === ref);
-  const observed = isPerson
-    ? withObserved(values, account, scope.target.mapping)
-    : withObservedName(values, ofResource);
+  const observed = isPerson ? withObserved(values, account, mapping) : withObservedName(values, ofResource);
   // Only for a protected account `groupsLeftAlone` is set. No run changes the account, so it has no entries, and its values are
   // compared here.
-  const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
+  const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlikeObserved);
+  const leftEntries = entries.filter((entry) => isLeftBy(policy, entry));
   return {
     platform: {
-      state: differences.length > 0 || isProtectedUnlike ? 'differs' : 'equal',
-      differences,
-      addedByOthers,
-      leftOutGroups,
-      leftByPolicy,
-      leftDifferences: entries.filter(isLeft).length,
+      state: differing.length > 0 || isProtectedUnlike ? 'differs' : 'equal',
+      differences: differing.map((entry) => toDifference(entry, isPerson)),
+      ...stayingMemberships(entries, leftEntries, { isPerson, groupsLeftAlone }),
+      leftDifferences: leftEntries.length,
       // The explanation does without definitions that could not be read.
       defaults:
         definitions && hasAccount(ofResource)
-          ? defaultTexts(definitions, isUnset(scope, ofResource, observed))
+          ? defaultTexts(definitions, unsetTest(scope, ofResource, observed))
           : [],
       done: held + rejected,
       toBeHeld: (await withToBeHeld(scope, differing)).filter(isToBeHeld).length,
@@ -188,12 +171,51 @@ async function sortEntries(
     additionsLeftByPolicy:
       members > COMPARED_MEMBERS
         ? undefined
-        : entries
-            .filter((entry) => entry.action === 'addMember' && isLeft(entry))
+        : leftEntries
+            .filter(({ action }) => action === 'addMember')
             .flatMap(({ ref: group, member }) => (isPerson ? group : member?.ref) ?? []),
     isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
   };
 }
+
+/** Returns a plan entry as the explanation shows it. */
+function toDifference(entry: PlanEntry, isPerson: boolean): LookedAt['differences'][number] {
+  const { action, attribute, reason, before, after } = entry;
+  return { action, subject: attribute ?? otherSide(entry, isPerson) ?? null, reason, before, after };
+}
+
+/**
+ * Returns the names of the memberships at the platform that no run removes, by cause. `addedByOthers`: the bridge does not manage
+ * them, or the person is protected (`groupsLeftAlone`). `leftOutGroups`: the settings exclude the group (LEFT_OUT). `leftByPolicy`:
+ * the policy of the target leaves them.
+ * @param leftEntries entries that the policy leaves
+ */
+function stayingMemberships(
+  entries: readonly PlanEntry[],
+  leftEntries: readonly PlanEntry[],
+  {
+    isPerson,
+    groupsLeftAlone,
+  }: { isPerson: boolean; groupsLeftAlone: Read['compared']['groupsLeftAlone'] | undefined },
+): Pick<LookedAt, 'addedByOthers' | 'leftOutGroups' | 'leftByPolicy'> {
+  const namesOf = (chosen: readonly PlanEntry[]): string[] =>
+    chosen.map((entry) => otherSide(entry, isPerson) ?? '');
+  const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
+  return {
+    addedByOthers:
+      groupsLeftAlone?.map(({ name }) => name) ??
+      namesOf(unmanaged.filter(({ reason }) => reason !== LEFT_OUT)),
+    leftOutGroups: namesOf(unmanaged.filter(({ reason }) => reason === LEFT_OUT)),
+    leftByPolicy: namesOf(leftEntries.filter(({ action }) => action === 'removeMember')),
+  };
+}
+
+/**
+ * Returns the name of the other side of a membership: for a person the group (also in an entry that creates it again), for a group
+ * the member, by platform id if the name is missing.
+ */
+const otherSide = ({ kind, name, member }: PlanEntry, isPerson: boolean): string | undefined =>
+  kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
 
 /** Returns the look at a platform that could not be read. @param why failure of the last failed read; null: no read failed */
 const unreadLook = (
@@ -221,52 +243,3 @@ const unreadLook = (
   additionsLeftByPolicy: undefined,
   isAsDesired: false,
 });
-
-/** Returns whether the platform was seen to have another value than the desired one. */
-const isUnlike = ({ desired, observed }: AttributeState): boolean =>
-  observed !== undefined && !sameValue(observed, desired);
-
-/** Returns a test: whether the attribute of this name is mapped and has no stored value at the platform. */
-function isUnset(
-  { target }: ReconcileScope,
-  entries: readonly PlanEntry[],
-  values: readonly AttributeState[],
-): (attribute: string) => boolean {
-  const setThere = new Set<string>();
-  for (const { attribute, before } of entries)
-    if (attribute !== undefined && (before?.[attribute] ?? null) !== null) setThere.add(attribute);
-  // A value of state `kept` is not compared with the platform: its applied value is taken as what the platform has.
-  for (const { name, state, applied, observed } of values)
-    if ((state === 'kept' ? applied : observed) !== null) setThere.add(name.replace(/^attributes[.]/, ''));
-  return (attribute) => target.mapping.types[attribute] !== undefined && !setThere.has(attribute);
-}
-
-/** Returns whether the platform has the account or group of the entries. */
-const hasAccount = (entries: readonly PlanEntry[]): boolean =>
-  entries.every(({ action }) => action !== 'create' && action !== 'relink');
-
-/** Returns the values of a user with `observed` set, as far as the account was read; `observed` is null without an account. */
-function withObserved(
-  values: AttributeState[],
-  account: ObservedAccount | undefined,
-  { types }: Mapping,
-): AttributeState[] {
-  return values.map((each) => {
-    if (each.state === 'unmapped' || each.state === 'kept') return each;
-    const seen = account ? observedValue(account, each.name, types) : null;
-    if (seen === undefined) return each;
-    // A userName in another letter case counts as the desired one. A differing value may be a secret, so it is masked.
-    const isSame = isSameObserved(each.name, each.desired, seen);
-    return { ...each, observed: isSame ? each.desired : masked(each.name, seen) };
-  });
-}
-
-/** Returns the name of a group with `observed` set: the desired name where no entry differs, null if the group is gone. */
-function withObservedName(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
-  const isThere = hasAccount(entries);
-  const differing = entries.find(({ member, before }) => !member && before && 'displayName' in before);
-  return values.map((each) => ({
-    ...each,
-    observed: !isThere ? null : differing ? differing.before?.displayName : each.desired,
-  }));
-}

@@ -37,24 +37,12 @@ import { valueReasons } from './value-reasons.ts';
 
 /** Returns the sentences that `summary`, the text of summary.ts, does not contain already. */
 export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
-  const { suspectedDrift, policy } = facts;
   // Somebody made the held and rejected changes at the platform: the next run ends exception and condition without a decision.
   const isDone = isDoneByHand(facts);
-  const sentences = [
+  const sentences: Sentence[] = [
     ...(isDone ? [] : [exceptionReason(facts), conditionReason(facts, summary)]),
-    holdReason(facts),
-    movedReason(facts, summary),
-    breakerReason(facts, summary),
-    pauseReason(facts, summary),
-    ...(isDone
-      ? []
-      : [
-          approvalReason(facts),
-          ...firstApprovalReasons(facts),
-          ...rejectionReasons(facts),
-          deletionReason(facts),
-          waitingReason(facts),
-        ]),
+    ...targetReasons(facts, summary),
+    ...(isDone ? [] : decisionReasons(facts)),
     ...pendingReasons(facts, summary),
     failingReason(facts, summary),
     // The numbers of the guard follow the advice, because a short page leaves out the last reasons.
@@ -69,18 +57,42 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     ...platformReasons(facts),
     leftAloneReason(facts),
     leftOutByPolicyReason(facts),
-    suspectedDrift.length > 0 &&
-      `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
+    suspectedReason(facts),
     unknownMembersReason(facts),
     nestedReason(facts),
-    // Each policy but `sync` leaves differences.
-    policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`,
+    policyReason(facts),
     // The sentence about the deletion tells already which sync comes next.
     accountDeletionReason(facts) ?? lookAgainReason(facts),
   ];
-  // A part that does not apply is '', undefined or false.
   return sentences.filter((each): each is string => Boolean(each));
 }
+
+/** A sentence; '', undefined or false: it does not apply. */
+type Sentence = string | undefined | false;
+
+/** Returns the sentences about what stops or delays all changes at the target. */
+const targetReasons = (facts: ExplainedFacts, summary: string): Sentence[] => [
+  holdReason(facts),
+  movedReason(facts, summary),
+  breakerReason(facts, summary),
+  pauseReason(facts, summary),
+];
+
+/** Returns the sentences about decisions of operators that were made, or are to be made. */
+const decisionReasons = (facts: ExplainedFacts): Sentence[] => [
+  approvalReason(facts),
+  ...firstApprovalReasons(facts),
+  ...rejectionReasons(facts),
+  deletionReason(facts),
+  waitingReason(facts),
+];
+
+const suspectedReason = ({ suspectedDrift }: ExplainedFacts): Sentence =>
+  suspectedDrift.length > 0 && `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`;
+
+/** Returns a sentence about the policy of the target: each policy but `sync` leaves differences. */
+const policyReason = ({ policy }: ExplainedFacts): Sentence =>
+  policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`;
 
 /** Returns how many groups of a person, or removals of members of a group, were not compared; undefined: all were. */
 function notComparedReason({ kind, platform }: ExplainedFacts): string | undefined {

@@ -1,9 +1,12 @@
-// Renders explanations as lines of text: one screen, or everything. Pure.
+// Renders explanations as lines of text: everything, or a page that fits a screen. A page has a top (head, summary, reasons, record
+// and link, `topOf`) and lists (values, memberships, timeline), which share the lines that the top leaves. Pure.
 import { isDeepStrictEqual } from 'node:util';
 import type { Explanation } from './explanation.ts';
 import { pagePartsOf, type PageParts } from './page-parts.ts';
-import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
-import { visible } from '../support/visible.ts';
+import { fitsLine, linesOf, rowLine, sharesOf, someRows, type PageRows } from './page-lists.ts';
+import { nameShortener } from './short-names.ts';
+import { LINE_COLUMNS, wrapLines } from '../support/columns.ts';
+import { total } from '../support/counted.ts';
 
 /** Size of a page. */
 interface Room {
@@ -66,6 +69,7 @@ export const renderExplanations = (all: Explanation[], options: { all: boolean }
     });
   });
 
+/** Returns every line in full. */
 function everything(parts: PageParts): string[] {
   const { head, summary, reasons, stored, link, values, membershipsTitle, memberships } = parts;
   const { hiddenMembers, timeline } = parts;
@@ -94,54 +98,98 @@ interface EarlierPage {
 }
 
 /**
- * Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines. The
- * texts above the lists are cut only if they would take more than half of a page that is too small for everything. Then each list
- * keeps at least LEAST_ROWS rows.
+ * Returns a page of at most `room.page` lines: the top (head, summary, reasons, record and link), then lists that share the other
+ * lines.
  */
 function page(
   parts: PageParts,
   found: Explanation,
   { room, earlier }: { room: Room; earlier: EarlierPage[] },
 ): string[] {
-  const short = shortener(found);
+  const short = nameShortener(found);
   const gap = room.isWide ? [''] : [];
-  const sections = sectionsOf(parts)
-    .map((section, at) => {
-      const { title, rows } = section;
-      const same = earlier.find((each) => isDeepStrictEqual(sectionsOf(each.parts)[at]?.rows, rows));
-      if (rows.length === 0 || !same) return { ...section, title: `${title}:`, isShown: rows.length > 0 };
-      return { ...section, title: `${title}: as at ${same.target}`, rows: [], isShown: true };
-    })
-    .filter(({ isShown }) => isShown);
+  const sections = shownSections(parts, earlier);
   const titleLines = (1 + gap.length) * sections.length;
-  const rowLines = sections.reduce((sum, section) => sum + linesOf(section), 0);
   // Lines for the top and the rows of the lists.
   const freeLines = room.page - titleLines - OPTIONS_LINES;
-  const whole = topOf(parts, found, { short, gap, earlier, limits: UNLIMITED });
-  const isRoomy = whole.lines.length <= room.page / 2 || whole.lines.length + rowLines <= freeLines;
-  const cutTop = (reasonLines: number) =>
-    topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room, reasons: reasonLines } });
-  // The reasons contain the advice, so the lists are cut before the reasons.
-  const leastRowLines = sections.reduce((sum, section) => sum + Math.min(linesOf(section), LEAST_ROWS), 0);
-  // Without a reason in full, one line of the top counts the reasons.
-  const otherTopLines = cutTop(0).lines.length - 1;
-  const top = isRoomy ? whole : cutTop(Math.max(room.reasons, freeLines - leastRowLines - otherTopLines));
+  const top = fittingTop((limits) => topOf(parts, found, { short, gap, earlier, limits }), {
+    room,
+    freeLines,
+    lengths: sections.map(linesOf),
+  });
   const shares = sharesOf(sections.map(linesOf), freeLines - top.lines.length);
-  const isWhole =
-    top.isWhole &&
-    sections.every(
-      (section, at) => linesOf(section) <= (shares[at] ?? 0) && section.rows.every((row) => fits(short(row))),
-    );
   const lists = sections.flatMap((section, at) => [
     ...gap,
     section.title,
-    ...someRows(section, shares[at] ?? 0).map((row) => toLine(short(row))),
+    ...someRows(section, shares[at] ?? 0).map((row) => rowLine(short(row))),
   ]);
+  const areListsWhole = sections.every(
+    (section, at) =>
+      linesOf(section) <= (shares[at] ?? 0) && section.rows.every((row) => fitsLine(short(row))),
+  );
+  const isWhole = top.isWhole && areListsWhole;
   const more = room === ALONE ? '' : `More: --target ${found.target}. `;
   return [...top.lines, ...lists, ...(isWhole ? [] : [`${more}Everything: --all, or --json.`])];
 }
 
-/** Returns the lines of a page above its lists, and whether they contain every text in full. */
+/** A list with its title. */
+type Section = PageRows & { title: string };
+
+/** Returns the lists that have rows. A list with the rows of an earlier page has only a title, which names that page. */
+function shownSections(parts: PageParts, earlier: EarlierPage[]): Section[] {
+  return sectionsOf(parts).flatMap((section, at) => {
+    const { title, rows } = section;
+    if (rows.length === 0) return [];
+    const same = earlier.find((each) => isDeepStrictEqual(sectionsOf(each.parts)[at]?.rows, rows));
+    return same
+      ? { ...section, title: `${title}: as at ${same.target}`, rows: [] }
+      : { ...section, title: `${title}:` };
+  });
+}
+
+/** Returns the lists of a page in their order, also those without rows. */
+const sectionsOf = ({
+  values,
+  membershipsTitle,
+  memberships,
+  hiddenMembers,
+  timeline,
+}: PageParts): Section[] => [
+  { title: VALUES, rows: values },
+  { title: membershipsTitle, rows: memberships, hidden: hiddenMembers },
+  { title: TIMELINE, rows: timeline, newestLast: true },
+];
+
+/**
+ * Returns the top in full if it takes at most half of the page, or if the page has room for everything. Else its texts are cut, and
+ * its reasons get the lines that remain when each list keeps LEAST_ROWS rows: the reasons contain the advice, so the lists are cut
+ * before the reasons.
+ * @param topWith returns the top within limits
+ * @param freeLines lines for the top and the rows of the lists
+ * @param lengths numbers of lines that the lists need
+ */
+function fittingTop(
+  topWith: (limits: TopLimits) => CutLines,
+  { room, freeLines, lengths }: { room: Room; freeLines: number; lengths: number[] },
+): CutLines {
+  const whole = topWith(UNLIMITED);
+  const isRoomy = whole.lines.length <= room.page / 2 || whole.lines.length + total(lengths) <= freeLines;
+  if (isRoomy) return whole;
+  const cutTop = (reasonLines: number) => topWith({ ...SHORT, ...room, reasons: reasonLines });
+  const leastRowLines = total(lengths.map((length) => Math.min(length, LEAST_ROWS)));
+  // Without a reason in full, one line of the top counts the reasons.
+  const otherTopLines = cutTop(0).lines.length - 1;
+  return cutTop(Math.max(room.reasons, freeLines - leastRowLines - otherTopLines));
+}
+
+/** Lines of one text or several, which may be cut. */
+interface CutLines {
+  lines: string[];
+  /** Whether the lines contain every text in full. */
+  isWhole: boolean;
+}
+
+/** Returns the lines of a page above its lists. */
 function topOf(
   parts: PageParts,
   found: Explanation,
@@ -151,7 +199,7 @@ function topOf(
     earlier,
     limits,
   }: { short: (text: string) => string; gap: string[]; earlier: EarlierPage[]; limits: TopLimits },
-): { lines: string[]; isWhole: boolean } {
+): CutLines {
   let isWhole = true;
   const text = (line: string, most: number, indent = ''): string[] => {
     const cut = withoutMiddle(short(line), most, indent);
@@ -182,7 +230,7 @@ const CLAUSE = /(?<=[.:;] )/g;
  * advice for several cases (`if they are two people, …; if they are one, …`) stays whole or loses its end, because the part for
  * one case alone would be read as advice for all.
  */
-function withoutMiddle(text: string, most: number, indent: string): { lines: string[]; isWhole: boolean } {
+function withoutMiddle(text: string, most: number, indent: string): CutLines {
   const wrap = (part: string, columns: number): string[] =>
     wrapLines(part, { columns, most: Infinity, indent });
   const whole = wrap(text, LINE_COLUMNS);
@@ -199,57 +247,6 @@ function withoutMiddle(text: string, most: number, indent: string): { lines: str
   return { lines: [...short.slice(0, most - 1), `${short[most - 1]} …`], isWhole: false };
 }
 
-/** Rows of a list. */
-interface Rows {
-  rows: string[];
-  /** Number of rows that the list has besides, and that are only counted. */
-  hidden?: number;
-  newestLast?: boolean;
-}
-
-const sectionsOf = ({
-  values,
-  membershipsTitle,
-  memberships,
-  hiddenMembers,
-  timeline,
-}: PageParts): (Rows & { title: string })[] => [
-  { title: VALUES, rows: values },
-  { title: membershipsTitle, rows: memberships, hidden: hiddenMembers },
-  { title: TIMELINE, rows: timeline, newestLast: true },
-];
-
-/** Returns the number of lines that show the rows, and the number of the hidden ones. */
-const linesOf = ({ rows, hidden = 0 }: Rows): number => rows.length + (hidden > 0 ? 1 : 0);
-
-const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);
-
-const fits = (row: string): boolean => toLine(row) === `  ${row}`;
-
-/** Divides `lines` between lists of the given lengths, one line in turn. A short list gets its length, others share the rest. */
-function sharesOf(lengths: number[], lines: number): number[] {
-  const shares = lengths.map(() => 0);
-  let left = lines;
-  while (left > 0 && shares.some((share, at) => share < (lengths[at] ?? 0)))
-    for (const [at, length] of lengths.entries())
-      if (left > 0 && (shares[at] ?? 0) < length) {
-        shares[at] = (shares[at] ?? 0) + 1;
-        left--;
-      }
-  return shares;
-}
-
-/** Returns at most `most` rows; if rows are left out, one of them counts these: the first with `newestLast`, else the last. */
-function someRows({ rows, hidden = 0, newestLast = false }: Rows, most: number): string[] {
-  const moreText = (shown: number): string => `… and ${rows.length - shown + hidden} more`;
-  if (linesOf({ rows, hidden }) <= most) return hidden > 0 ? [...rows, moreText(rows.length)] : rows;
-  if (most === 0) return [];
-  if (!newestLast) return [...rows.slice(0, most - 1), moreText(most - 1)];
-  const left = rows.length - most + 1;
-  // Only the timeline has the newest row last, and its rows begin with their time.
-  return [`… ${left} earlier, since ${rows[0]?.split(' ', 1)[0] ?? ''}`, ...rows.slice(left)];
-}
-
 /** Returns all reasons, each as its lines, if they fit `most` lines; else the first that leave a line free for a count. */
 function fitting(reasons: string[][], most: number): string[][] {
   const isWhole = reasons.flat().length <= most;
@@ -261,27 +258,3 @@ function fitting(reasons: string[][], most: number): string[][] {
   }
   return shown;
 }
-
-/** Returns a function that shortens the long names of an explanation, and every other long word, in a text beside its commands. */
-function shortener({ name, nameAtTarget, memberships }: Explanation): (text: string) => string {
-  const names = [name, nameAtTarget ?? '', ...memberships.map((each) => each.name)]
-    .map(visible)
-    .filter((each) => clipWords(each) !== each || each.length > LONG_NAME)
-    // A name may contain another one, so the longest is replaced first.
-    .toSorted((one, other) => other.length - one.length);
-  const shorten = (part: string): string =>
-    clipWords(names.reduce((left, each) => left.replaceAll(each, middleCut(each)), part));
-  return (text) => besideCommands(visible(text), shorten);
-}
-
-/** Largest number of characters of a name on a page. */
-const LONG_NAME = 48;
-/** Numbers of characters that stay at the start and at the end of a longer name. */
-const KEPT = { start: 30, end: 12 };
-
-const middleCut = (name: string): string => {
-  const characters = [...name];
-  return characters.length <= LONG_NAME
-    ? name
-    : `${characters.slice(0, KEPT.start).join('')}…${characters.slice(-KEPT.end).join('').trim()}`;
-};

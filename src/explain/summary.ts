@@ -1,33 +1,16 @@
-// Converts a verdict and the facts behind it to the summary, one sentence for operators. Pure.
+// Converts a verdict and the facts behind it to the summary, one sentence for operators. Pure. The other functions return parts of
+// the sentence, in the order in which `summaryOf` calls them.
 import type { ExplainedFacts, ExplanationVerdict } from './explanation.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { unrecognisedBy } from '../directory/outbox/recognition.ts';
 import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { movedText, unreadText } from '../reconcile/tenant/tenant.ts';
 import { redisRefusalOf, workerMissing } from '../ops/status/fleet.ts';
-import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
+import { bringsIt } from './bringing-run.ts';
 import { failingMembership, needsPerson, sideText, TRIED_AGAIN } from './membership-reasons.ts';
 import { nameText, noWorkerOf } from './pending-reasons.ts';
-import { isSettledValue } from './value-reasons.ts';
-
-/** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */
-export const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>
-  kind === 'User' && policy.protected;
-
-/** Returns why the platform was not read. The bridge counts each call in Redis, so it makes none while Redis takes no writes. */
-function whyUnread({ hold, hasMoved, target, fleet }: ExplainedFacts): string {
-  const unrecognised = unrecognisedBy(hold, hasMoved);
-  if (unrecognised) return unreadText(target, unrecognised);
-  return redisRefusalOf(fleet)
-    ? `${target} was not read, because Redis takes no writes`
-    : `${target} could not be read now`;
-}
-
-/** Returns words that limit the summary when not all groups of a person were compared; '' when all were. */
-const comparedText = ({ platform }: ExplainedFacts): string =>
-  (platform?.notCompared ?? 0) > 0 ? ' as far as it was compared' : '';
 
 /** Returns the summary of a verdict in one sentence. */
 export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
@@ -74,6 +57,58 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
   }
 }
 
+/** Returns why the platform was not read. The bridge counts each call in Redis, so it makes none while Redis takes no writes. */
+function whyUnread({ hold, hasMoved, target, fleet }: ExplainedFacts): string {
+  const unrecognised = unrecognisedBy(hold, hasMoved);
+  if (unrecognised) return unreadText(target, unrecognised);
+  return redisRefusalOf(fleet)
+    ? `${target} was not read, because Redis takes no writes`
+    : `${target} could not be read now`;
+}
+
+/** Returns words that limit the summary when not all groups of a person were compared; '' when all were. */
+const comparedText = ({ platform }: ExplainedFacts): string =>
+  (platform?.notCompared ?? 0) > 0 ? ' as far as it was compared' : '';
+
+/** Returns the end of the summary of a resource as desired: its number of members, or `active` and its number of groups. */
+function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {
+  if (kind === 'Group')
+    return `, with ${counted((members?.desired ?? 0) - (members?.leftAlone ?? 0), 'member')}`;
+  const groups = memberships.filter(({ state }) => state === 'applied').length;
+  const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
+  return `: ${active}, in ${counted(groups, 'group')}`;
+}
+
+/**
+ * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group
+ * or member whose sync fails.
+ */
+function onItsWaySummary(facts: ExplainedFacts): string {
+  const { name, target, mark, pause, kind, memberships } = facts;
+  const stuck = mark && stuckText(facts);
+  if (stuck) return `A change of ${name}, accepted ${mark.since}, ${stuck}.`;
+  const change = `A change of ${name} is on its way to ${target}`;
+  // Values of a person wait until the person is removed from a group, which may fail.
+  const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
+  if (failing)
+    return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
+  return `${change}${mark ? `, accepted ${mark.since}` : ''}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
+}
+
+/** Returns why the attempts to write a marked change do not succeed; undefined: nothing of that kind is known. */
+function stuckText(facts: ExplainedFacts): string | undefined {
+  const { breaker, condition, link, target } = facts;
+  // The platform ignores the change, or the calls for it fail again and again. The advice of the condition is among the reasons.
+  if (condition?.reason === 'NotApplied')
+    return `fails since ${condition.since} and does not arrive at ${target}: ${condition.message}`;
+  if (condition?.reason === 'NameTaken')
+    return `waits since ${condition.since} and does not arrive at ${target}: ${condition.message}`;
+  // This breaker is a refused key that stops other changes only; the reasons name it.
+  if (!condition && breaker !== null && link.waitsForName)
+    return `waits for its name. ${nameText(facts)}. It is tried again`;
+  return undefined;
+}
+
 /** Returns the summary of a resource of which the guard holds a change. */
 function heldSummary(facts: ExplainedFacts): string {
   const { approvalExpired, condition, name, target } = facts;
@@ -96,14 +131,6 @@ function judgedWhen({ target, hold, breaker, fleet }: ExplainedFacts): string {
   return `with its next sync${cause ? `, which waits because ${cause}` : ''}`;
 }
 
-/** Returns what becomes of the linked account or group of a resource that the settings leave out. */
-function linkedStateText(facts: ExplainedFacts): string {
-  const where = facts.platform?.accountGone ? 'that it had there' : 'that exists there';
-  return facts.kind === 'User'
-    ? `the account ${where} is ${closedText(facts)}`
-    : `the group ${where} is kept as it is until the source deletes the group`;
-}
-
 /** Returns the first cause at the target for which the change waits. */
 function stopCause(facts: ExplainedFacts): string {
   const { hold, target, fleet, breaker } = facts;
@@ -111,14 +138,6 @@ function stopCause(facts: ExplainedFacts): string {
   if (redisRefusalOf(fleet)) return 'Redis takes no writes';
   if (noWorkerOf(facts)) return 'no worker runs: start one';
   return breaker ? obstacleText(target, breaker) : movedText(target);
-}
-
-/** Returns the state of the account or group of a resource that is not wanted at the target, as words behind "is". */
-function closedText({ kind, link, platform, policy }: ExplainedFacts): string {
-  if (platform?.accountGone) return 'gone: the platform does not have it any more, and nothing is to be done';
-  if (kind === 'User' && link.active === false) return 'closed';
-  if (policy.policy !== 'sync') return `left as it is by the policy ${policy.policy}`;
-  return kind === 'User' ? 'not closed by the bridge' : 'closed';
 }
 
 /** Returns why calls to the target fail, and when the change is applied: after a new key (status 401), or when calls succeed. */
@@ -130,79 +149,6 @@ const obstacleText = (
     ? `${target} ${failureSinceWords(failure, since)}: ${newKeyAdvice(target, failure)}`
     : `${target} ${breakerWords(failure)}; it is applied as soon as calls succeed`;
 
-/**
- * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group
- * or member whose sync fails.
- */
-function onItsWaySummary(facts: ExplainedFacts): string {
-  const { name, target, mark, pause, kind, memberships, condition } = facts;
-  const change = `A change of ${name} is on its way to ${target}`;
-  // The platform ignores the change, or the calls for it fail again and again. The advice of the condition is among the reasons.
-  if (mark && condition?.reason === 'NotApplied')
-    return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
-  if (mark && condition?.reason === 'NameTaken')
-    return `A change of ${name}, accepted ${mark.since}, waits since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
-  // This breaker is a refused key that stops other changes only; the reasons name it.
-  if (mark && !condition && facts.breaker !== null && facts.link.waitsForName)
-    return `A change of ${name}, accepted ${mark.since}, waits for its name. ${nameText(facts)}. It is tried again.`;
-  // Values of a person wait until the person is removed from a group, which may fail.
-  const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
-  if (!failing)
-    return `${change}${mark ? `, accepted ${mark.since}` : ''}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
-  return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
-}
-
-/** Returns which run writes the differences of a resource, or why none does, as words behind a colon. */
-function bringsIt(facts: ExplainedFacts): string {
-  const { condition, hold, kind, target, platform, policy, ref, values } = facts;
-  const { differences = [], toBeHeld = 0 } = platform ?? {};
-  const conflicts = differences.filter(({ action }) => action === 'conflict').length;
-  if (conflicts > 0 && conflicts === differences.length)
-    return 'no run brings it before a person has acted, see reasons';
-  if (platform?.accountGone && policy.policy === 'create-only')
-    return 'the policy create-only makes no account anew';
-  if (hold) return `nothing is written there while ${target} is on hold`;
-  // The words name no certain run: with `reconcile.onDrift: report` the schedule writes nothing.
-  const reconcile = platform?.readInTurn
-    ? 'a reconcile that repairs, as soon as it reads the truth values and lists of this person (with --full at once)'
-    : 'the next reconcile that repairs';
-  const sync = `scim-bridge sync ${ref}`;
-  const run = platform?.readInTurn ? `${sync} at once, or ${reconcile}` : `${reconcile}, or ${sync}`;
-  const except = exceptText(facts);
-  // The guard would hold some differences of a run, or all. The sync of a person asks the guard for each group alone, so some may
-  // stay within its limit.
-  const asking = kind === 'User' && toBeHeld > 1 ? reconcile : `${run},`;
-  if (toBeHeld > 0 && toBeHeld === differences.length)
-    return `${asking} asks the guard, which will hold it: a person has to approve it then`;
-  if (toBeHeld > 0) return `${asking} brings it${except}`;
-  const differing = values.filter(({ state }) => !isSettledValue(state));
-  const isAllUnmappable = differing.length > 0 && differing.every(({ state }) => state === 'unmappable');
-  if (isAllUnmappable && differences.length === 0 && condition?.reason !== 'Rejected')
-    return 'no run brings it before the rule or the value is corrected';
-  // A reconcile asks the guard for all changes of the target, which may exceed a limit that these alone do not.
-  const isAsked = differences.some(({ action }) => DESTRUCTIVE.has(action));
-  const unlessHeld = isAsked ? ', unless the guard holds it with other changes of the run' : '';
-  return `${run}, brings it${except}${unlessHeld}`;
-}
-
-/** Returns whether a difference at the platform is one that no run writes before a person has acted. */
-const hasConflict = (platform: ExplainedFacts['platform']): boolean =>
-  platform?.differences.some(({ action }) => action === 'conflict') === true;
-
-/** Returns `, except …` with the kinds of differences that no reconcile writes; '': a reconcile writes all of them. */
-function exceptText({ condition, memberships, platform, values }: ExplainedFacts): string {
-  const waiting = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
-  const has = (reason: string): boolean => waiting.some((each) => each.condition === reason);
-  const parts = [
-    ...((platform?.toBeHeld ?? 0) > 0 ? ['what the guard will hold'] : []),
-    ...(has('Held') ? ['what the guard holds'] : []),
-    ...(condition?.reason === 'Rejected' || has('Rejected') ? ['what a person rejected'] : []),
-    ...(waiting.some(needsPerson) || hasConflict(platform) ? ['what needs a person first'] : []),
-    ...(values.some(({ state }) => state === 'unmappable') ? ['what cannot be mapped'] : []),
-  ];
-  return parts.length === 0 ? '' : `, except ${parts.join(' and ')}`;
-}
-
 /** Returns words about a membership with a condition, best one that needs a person; without any, about the policy. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
   const first = memberships.find(needsPerson) ?? memberships.find(({ condition }) => condition !== undefined);
@@ -210,11 +156,22 @@ function membershipCause({ memberships, kind, policy }: ExplainedFacts): string 
   return sideText(kind, first);
 }
 
-/** Returns the end of the summary of a resource as desired: its number of members, or `active` and its number of groups. */
-function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {
-  if (kind === 'Group')
-    return `, with ${counted((members?.desired ?? 0) - (members?.leftAlone ?? 0), 'member')}`;
-  const groups = memberships.filter(({ state }) => state === 'applied').length;
-  const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
-  return `: ${active}, in ${counted(groups, 'group')}`;
+/** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */
+export const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>
+  kind === 'User' && policy.protected;
+
+/** Returns what becomes of the linked account or group of a resource that the settings leave out. */
+function linkedStateText(facts: ExplainedFacts): string {
+  const where = facts.platform?.accountGone ? 'that it had there' : 'that exists there';
+  return facts.kind === 'User'
+    ? `the account ${where} is ${closedText(facts)}`
+    : `the group ${where} is kept as it is until the source deletes the group`;
+}
+
+/** Returns the state of the account or group of a resource that is not wanted at the target, as words behind "is". */
+function closedText({ kind, link, platform, policy }: ExplainedFacts): string {
+  if (platform?.accountGone) return 'gone: the platform does not have it any more, and nothing is to be done';
+  if (kind === 'User' && link.active === false) return 'closed';
+  if (policy.policy !== 'sync') return `left as it is by the policy ${policy.policy}`;
+  return kind === 'User' ? 'not closed by the bridge' : 'closed';
 }

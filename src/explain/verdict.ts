@@ -1,4 +1,6 @@
-// Converts the facts about a resource to a verdict. Pure; the first rule that matches gives the verdict.
+// Converts the facts about a resource to a verdict. Pure; the first rule that matches gives the verdict. Dead letters, protection
+// and the guard come first. Then a marked resource is judged by what its sync waits for (`judgePending`), and one without a mark by
+// its condition, its differences and its memberships (`judgeAtRest`).
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
 import { needsPerson } from './membership-reasons.ts';
@@ -17,25 +19,31 @@ export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 
 
 /** Returns the verdict of the first rule that matches. */
 function judge(facts: ExplainedFacts): ExplanationVerdict {
-  const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
-  const isTargetStopped = hold !== null || noWorkerOf(facts) !== undefined || facts.hasMoved;
+  const { condition, deadLetterSince, mark } = facts;
   // No sync tries a dead letter again before a person or a new change asks for the sync.
   if (deadLetterSince !== null) return 'needsPerson';
   // A protected account is never written, so its marks and differences mean nothing.
   if (condition?.reason === 'Protected' || isListedAsProtected(facts)) return 'leftAlone';
   // The platform already has the changes that wait for a decision, so nothing is held any more.
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
-  const isHeld =
-    guard.some(({ state }) => state === 'held' || state === 'expired') || condition?.reason === 'Held';
-  if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
+  if (isHeldByGuard(facts)) return 'held';
+  return mark ? judgePending(facts, mark) : judgeAtRest(facts);
+}
+
+/** Returns the verdict on a resource with a mark: a change of it is not applied yet. */
+function judgePending(facts: ExplainedFacts, mark: NonNullable<ExplainedFacts['mark']>): ExplanationVerdict {
   // A mark whose request is `rejection:<approval id>` comes from a decision: its sync only notes the rejection.
-  if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
-  if (mark && isMadeOnHold(facts)) return 'asDesired';
-  if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
-  // A pending change does not move while the target is on hold, has a new address or fails, or no worker runs.
-  if (mark && (isTargetStopped || stoppingBreaker(facts) !== null)) return 'stopped';
+  if (mark.request.startsWith('rejection:') && facts.condition?.reason === 'Rejected') return 'leftAlone';
+  if (isMadeOnHold(facts)) return 'asDesired';
+  if (facts.hold && isChangedByOthersAlone(facts)) return 'differs';
+  if (isTargetStopped(facts) || stoppingBreaker(facts) !== null) return 'stopped';
   // The marked change waits for the removal from a refused group, which no sync writes before somebody acts.
-  if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
+  return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
+}
+
+/** Returns the verdict on a resource without a mark: no sync of it is due. */
+function judgeAtRest(facts: ExplainedFacts): ExplanationVerdict {
+  const { condition, link, stored, inScope } = facts;
   // A rejection is about one change; a run writes the other differences.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
   // Without mark and dead letter no sync ends a condition: a person rejected the change or dropped the dead letter.
@@ -46,22 +54,42 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (!stored) return 'gone';
   if (inScope === false) return 'notForTarget';
   const hasUnwritten = facts.values.some(({ state }) => !isSettledValue(state));
-  if (link.platformId === null || hasUnwritten) {
-    return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
-  }
+  if (link.platformId === null || hasUnwritten) return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
+  return judgeMemberships(facts);
+}
+
+/** Returns the verdict on a resource of which nothing but memberships can be unwritten. The syncs of groups write these. */
+function judgeMemberships(facts: ExplainedFacts): ExplanationVerdict {
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
   // A difference that the policy leaves may give access against the source, so the resource is not as desired.
   const isLeft =
     (facts.platform?.leftDifferences ?? 0) > 0 ||
     facts.memberships.some((each) => each.condition === 'LeftByPolicy');
   if (waiting.length === 0) return isLeft ? 'leftAlone' : 'asDesired';
-  // Memberships that no condition stops are written by the syncs of groups.
   const isAnyUnstopped = waiting.some((each) => each.condition === undefined);
-  if (isAnyUnstopped && (isTargetStopped || breaker !== null)) return 'stopped';
+  if (isAnyUnstopped && (isTargetStopped(facts) || facts.breaker !== null)) return 'stopped';
   // The sync of a group writes its members, so a member without condition is on its way.
   if (isAnyUnstopped && facts.kind === 'Group') return 'onItsWay';
   return judgeByOthers(waiting);
 }
+
+/** Returns the verdict on a resource whose only differences are memberships, by the conditions of its groups or members. */
+function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
+  const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
+  if (stopped.includes('Held')) return 'held';
+  if (waiting.some(needsPerson)) return 'needsPerson';
+  return stopped.length === waiting.length ? 'leftAlone' : 'onItsWay';
+}
+
+/** Returns whether the guard holds a change of the resource, or a removal for which a marked change waits. */
+const isHeldByGuard = (facts: ExplainedFacts): boolean =>
+  facts.guard.some(({ state }) => state === 'held' || state === 'expired') ||
+  facts.condition?.reason === 'Held' ||
+  (facts.mark !== null && leavesHeldGroup(facts));
+
+/** Returns whether nothing is written to the target: it is on hold or has a new address, or no worker runs. */
+const isTargetStopped = (facts: ExplainedFacts): boolean =>
+  facts.hold !== null || noWorkerOf(facts) !== undefined || facts.hasMoved;
 
 /** Returns whether somebody made the pending change at the platform while the target is on hold, so that nothing of it is left. */
 const isMadeOnHold = (facts: ExplainedFacts): boolean =>
@@ -90,14 +118,6 @@ const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
 /** Returns whether a group that the person leaves was refused; the person's other changes wait for it. */
 const leavesRefusedGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some((each) => each.state === 'toRemove' && needsPerson(each));
-
-/** Returns the verdict on a resource whose only differences are memberships, by the conditions of its groups or members. */
-function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
-  const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
-  if (stopped.includes('Held')) return 'held';
-  if (waiting.some(needsPerson)) return 'needsPerson';
-  return stopped.length === waiting.length ? 'leftAlone' : 'onItsWay';
-}
 
 /**
  * Returns whether the policy leaves every difference of the values on purpose: `create-only` leaves all, `upsert-only` only an
