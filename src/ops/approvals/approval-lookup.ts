@@ -1,8 +1,8 @@
-// Finds an approval by its id, with the changes that the id covers.
+// Finds an approval by its id (approval-id.ts), with the changes that the id covers. An id may be that of held changes, of a
+// decision, or of a first approval, which waits for a second person.
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { Destruction } from '../../directory/guard/held-changes.ts';
+import type { ChangeList } from '../../directory/guard/held-changes.ts';
 import { isSameApproval, lastPlaceOf, listIdOf, withinTarget } from './approval-id.ts';
-import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
 import { approvalsAt, isUndecided, toWaitingApproval, type FoundApproval } from './approvals-at.ts';
 
 /**
@@ -13,10 +13,69 @@ export async function findApproval(
   states: readonly DesiredState[],
   id: string,
 ): Promise<FoundApproval | undefined> {
-  const named = await findList(states, id);
   const isPart = listIdOf(id) !== id;
-  if (named || !isPart) return named;
-  // No decision has the id of this part, so it can only be the id of a first approval.
+  const named = isPart ? await findPart(states, id) : await findList(states, id);
+  // If no decision has the id of this part, it can only be the id of a first approval.
+  return named ?? (isPart ? findFirstApproval(states, id) : undefined);
+}
+
+/** Finds the decision about a part of a list. Only a decision has the id of a part. */
+async function findPart(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
+  return (await approvalsAround(states, id)).find((each) => isDecisionOf(each, id));
+}
+
+/**
+ * Finds the held changes or the decision with the id of a whole list. A list may have grown or shrunk since it was shown: then
+ * `list` has only the changes that the id covers.
+ */
+async function findList(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
+  const known = await approvalsAround(states, id);
+  const decided = known.find((each) => isDecisionOf(each, id));
+  const ofApproval = known.filter(({ approval }) => isSameApproval(approval.id, id));
+  const held = ofApproval.find(({ approval }) => isUndecided(approval));
+  const lastPlace = lastPlaceOf(id);
+  if (held && (held.approval.id === id || lastPlace === undefined)) return held;
+  if (held?.list && lastPlace !== undefined) {
+    const shown = await upToPlace(held, held.list, id, lastPlace);
+    // A list of which nothing is held any more was decided, so its decision is returned below.
+    if (shown.approval.total > 0 || !decided) return shown;
+  }
+  // A decision about a longer list covers this list; a decision about a shorter list does not cover changes held later.
+  const found =
+    decided ?? ofApproval.find(({ approval }) => (lastPlaceOf(approval.id) ?? 0) >= (lastPlace ?? 0));
+  return found && { ...found, approval: { ...found.approval, id } };
+}
+
+/** Returns the approvals of the targets whose connection and name the id may begin with. */
+async function approvalsAround(states: readonly DesiredState[], id: string): Promise<FoundApproval[]> {
+  const known: FoundApproval[] = [];
+  for (const state of states)
+    for (const [target, outbox] of state.outboxes)
+      if (id.startsWith(`${state.connection}.${target}.`))
+        known.push(...(await approvalsAt(state, target, outbox)));
+  return known;
+}
+
+const isDecisionOf = ({ approval }: FoundApproval, id: string): boolean =>
+  approval.id === id && !isUndecided(approval);
+
+/** Returns the held changes without those that were held after the list with this id was shown. The id does not cover them. */
+async function upToPlace(
+  held: FoundApproval,
+  list: ChangeList,
+  id: string,
+  lastPlace: number,
+): Promise<FoundApproval> {
+  const shown = { ...list, upTo: lastPlace };
+  const counts = await held.outbox.guardStore.countOf(shown);
+  return { ...held, list: shown, approval: { ...held.approval, id, ...counts } };
+}
+
+/** Finds the first approval of a part of a list, with the changes of this part. */
+async function findFirstApproval(
+  states: readonly DesiredState[],
+  id: string,
+): Promise<FoundApproval | undefined> {
   const found = await findList(states, listIdOf(id));
   if (!found) return undefined;
   const source = isUndecided(found.approval) ? 'guardHeld' : 'guardRejected';
@@ -45,51 +104,6 @@ export async function findApproval(
   };
 }
 
-/** Returns the function that selects the changes of an order; undefined: all of the list. */
-export async function selectorOf(
-  { approval, state, outbox, first }: FoundApproval,
-  selection: ChangeSelection,
-): Promise<SelectPage | undefined> {
-  const select = await createSelector(state, approval.target, selection, approval.id);
-  // A first approval of a part covers only the changes that the first person chose.
-  const isChosen = first && (await outbox.guardStore.firstApprovals.choiceOf(first));
-  if (!isChosen) return select;
-  return async (page) => {
-    const chosen = page.filter(isChosen);
-    return select ? select(chosen) : chosen;
-  };
-}
-
-/**
- * Returns the list of held changes or the decision that an id of approval-id.ts names. A list may have grown or shrunk since it was
- * shown: then `list` has only the changes that the id covers.
- */
-async function findList(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
-  const known: FoundApproval[] = [];
-  for (const state of states)
-    for (const [target, outbox] of state.outboxes)
-      if (id.startsWith(`${state.connection}.${target}.`))
-        known.push(...(await approvalsAt(state, target, outbox)));
-  const decided = known.find(({ approval }) => approval.id === id && !isUndecided(approval));
-  // Only a decision has the id of a part; held changes are found by the id of their list.
-  if (listIdOf(id) !== id) return decided;
-  const ofApproval = known.filter(({ approval }) => isSameApproval(approval.id, id));
-  const held = ofApproval.find(({ approval }) => isUndecided(approval));
-  const lastPlace = lastPlaceOf(id);
-  if (held?.approval.id === id || (held && lastPlace === undefined)) return held;
-  if (held?.list && lastPlace !== undefined) {
-    // Changes that were held after the list was shown are not part of the decision.
-    const list = { ...held.list, upTo: lastPlace };
-    const counts = await held.outbox.guardStore.countOf(list);
-    // A list of which nothing is held any more was decided, so its decision is returned below.
-    if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
-  }
-  // A decision about a longer list covers this list; a decision about a shorter list does not cover changes held later.
-  const found =
-    decided ?? ofApproval.find(({ approval }) => (lastPlaceOf(approval.id) ?? 0) >= (lastPlace ?? 0));
-  return found && { ...found, approval: { ...found.approval, id } };
-}
-
 /** Returns the id of the approval that is open now at the target of an id that fits no approval; undefined: none is open. */
 export async function presentApprovalId(
   states: readonly DesiredState[],
@@ -101,29 +115,4 @@ export async function presentApprovalId(
       if (open) return `${connection}.${open.id}`;
     }
   return undefined;
-}
-
-/**
- * Reads one page of the selected changes, and counts all selected ones.
- * @param select undefined: all changes are selected, and the guard counts them
- * @returns `matching`: number of all selected changes, not only those of the page
- */
-export async function readPage(
-  { approval, outbox, list, items }: FoundApproval,
-  select: SelectPage | undefined,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<{ items: Destruction[]; matching: number }> {
-  const chosen: Destruction[] = [];
-  let matching = 0;
-  const pages = list ? outbox.guardStore.pages(list) : [items];
-  for await (const page of pages) {
-    const fitting = select ? await select(page) : page;
-    const start = Math.max(0, offset - matching);
-    if (chosen.length < limit) chosen.push(...fitting.slice(start, start + limit - chosen.length));
-    matching += fitting.length;
-    // Selected changes can be counted only by reading every page.
-    if (!select && chosen.length >= limit) break;
-  }
-  if (select) return { items: chosen, matching };
-  return { items: chosen, matching: list ? (await outbox.guardStore.countOf(list)).total : approval.total };
 }

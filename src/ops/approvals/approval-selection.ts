@@ -1,4 +1,5 @@
-// Selects a part of an approval: by person, kind, cause, group or resource.
+// Selects a part of an approval: by person, kind, cause, group or resource. `createSelector` looks the given names up once, and
+// returns a function that tests the changes page by page.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { unmanagedId } from '../../directory/member-names.ts';
@@ -61,52 +62,105 @@ export async function createSelector(
   approval: string,
 ): Promise<SelectPage | undefined> {
   if (selectionText(selection) === undefined) return undefined;
-  const { refs, kinds, causes } = selection;
   // Only this target: elsewhere another group may have the name.
   const searched = toSearched([state]).map((each) => ({ ...each, targets: [target] }));
-  const personNames = await namesAmong(state, selection.persons);
-  const unmanaged = await unmanagedNamed(state, target, personNames);
-  const unmanagedMembers = new Set([...unmanaged.values()].flat());
-  const persons =
-    selection.persons && (await refsNamed(searched, 'User', selection.persons, approval, unmanaged));
-  const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
-  const groupNames = await namesAmong(state, selection.groups);
-  const leavers = groups && (await usersToRemove(state, target, groups));
+  const place = { state, target, searched, approval };
+  const { refs, kinds, causes } = selection;
+  const persons = selection.persons && (await findPersons(place, selection.persons));
+  const groups = selection.groups && (await findGroups(place, selection.groups));
   return async (page) => {
-    const groupsOf = groups && (await currentGroups(state, page));
-    const concernedRefs = page.flatMap(refsOf);
-    // A name may also mean resources of the page that the source deleted: the search above misses them if the name is in use again.
-    const withFormer = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[]) =>
-      new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
-    const allPersons = persons && (await withFormer('User', persons, personNames));
-    const allGroups = groups && (await withFormer('Group', groups, groupNames));
-    let items = page.filter((item) => {
-      if (refs && !refs.includes(item.ref)) return false;
-      if (kinds && !kinds.includes(item.kind)) return false;
-      const concerned = refsOf(item);
-      const isOfPerson = concerned.some((ref) => allPersons?.has(ref));
-      if (allPersons && !isOfPerson && !unmanagedMembers.has(item.subject ?? '')) return false;
-      if (!allGroups) return true;
-      return concerned.some(
-        (ref) =>
-          allGroups.has(ref) ||
-          leavers?.has(ref) ||
-          groupsOf?.get(ref)?.some((group) => allGroups.has(group)),
-      );
-    });
-    if (causes && items.length > 0) {
-      const described = await describeChanges(state, target, items);
-      items = items.filter((_, index) => {
-        const cause = described[index]?.cause;
-        return cause !== undefined && causes.includes(cause);
-      });
-    }
-    return items;
+    const concerned = await concernedBy(place, page, { persons, groups });
+    const fitting = page.filter(
+      (item) =>
+        (!refs || refs.includes(item.ref)) && (!kinds || kinds.includes(item.kind)) && concerned(item),
+    );
+    return causes && fitting.length > 0 ? withCause(place, fitting, causes) : fitting;
   };
 }
 
+/** The target of a selection, and where its names are looked up. */
+interface Place {
+  state: DesiredState;
+  target: string;
+  searched: Searched[];
+  approval: string;
+}
+
+/** The persons that a selection names. */
+interface ChosenPersons {
+  refs: ReadonlySet<Ref>;
+  names: readonly string[];
+  /** Unmanaged members (`@<platform id>`, src/directory/member-names.ts). */
+  unmanaged: ReadonlySet<string>;
+}
+
+async function findPersons(place: Place, given: readonly string[]): Promise<ChosenPersons> {
+  const names = await namesAmong(place.state, given);
+  const unmanaged = await unmanagedNamed(place.state, place.target, names);
+  const refs = await refsNamed(place.searched, 'User', given, place.approval, unmanaged);
+  return { refs, names, unmanaged: new Set([...unmanaged.values()].flat()) };
+}
+
+/** The groups that a selection names. */
+interface ChosenGroups {
+  refs: ReadonlySet<Ref>;
+  names: readonly string[];
+  /** Users whose membership of the groups is still to be removed. */
+  leavers: ReadonlySet<Ref>;
+}
+
+async function findGroups(place: Place, given: readonly string[]): Promise<ChosenGroups> {
+  const refs = await refsNamed(place.searched, 'Group', given, place.approval);
+  const names = await namesAmong(place.state, given);
+  return { refs, names, leavers: await usersToRemove(place.state, place.target, refs) };
+}
+
+/**
+ * Returns a test of the changes of a page: whether a change is of the chosen persons and, if groups are chosen too, also of these
+ * groups or of their present or former members.
+ */
+async function concernedBy(
+  { state, target }: Place,
+  page: Destruction[],
+  { persons, groups }: { persons: ChosenPersons | undefined; groups: ChosenGroups | undefined },
+): Promise<(item: Destruction) => boolean> {
+  const groupsOf = groups && (await currentGroups(state, page));
+  const pageRefs = page.flatMap(refsOf);
+  // A name may also mean resources of the page that the source deleted: the search for it misses them if the name is in use again.
+  const withFormer = async (kind: Kind, { refs, names }: ChosenPersons | ChosenGroups): Promise<Set<Ref>> =>
+    new Set([...refs, ...(await formerWithName(state, target, kind, pageRefs, names))]);
+  const allPersons = persons && (await withFormer('User', persons));
+  const allGroups = groups && (await withFormer('Group', groups));
+  const isOfPersons = (item: Destruction): boolean =>
+    !allPersons ||
+    refsOf(item).some((ref) => allPersons.has(ref)) ||
+    persons?.unmanaged.has(item.subject ?? '') === true;
+  const isOfGroups = (item: Destruction): boolean =>
+    !allGroups ||
+    refsOf(item).some(
+      (ref) =>
+        allGroups.has(ref) ||
+        groups?.leavers.has(ref) ||
+        groupsOf?.get(ref)?.some((group) => allGroups.has(group)),
+    );
+  return (item) => isOfPersons(item) && isOfGroups(item);
+}
+
+/** Returns the changes that have one of the causes. */
+async function withCause(
+  { state, target }: Place,
+  items: Destruction[],
+  causes: readonly HeldCause[],
+): Promise<Destruction[]> {
+  const described = await describeChanges(state, target, items);
+  return items.filter((_, index) => {
+    const cause = described[index]?.cause;
+    return cause !== undefined && causes.includes(cause);
+  });
+}
+
 /** Returns the texts that are neither a ref nor an id: a ref or an id means one resource, and never a name of the same form. */
-async function namesAmong(state: DesiredState, given: readonly string[] = []): Promise<string[]> {
+async function namesAmong(state: DesiredState, given: readonly string[]): Promise<string[]> {
   const searched = toSearched([state]);
   const meant = await Promise.all(given.map((text) => idToRef(searched, text)));
   return meant.filter((text) => !refIn(text));

@@ -2,8 +2,8 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
 import { TOKEN_IDENTITY, type StoredFirstApproval } from '../../directory/guard/first-approvals.ts';
-import { holdAdvice } from '../../directory/guard/operator-hold.ts';
-import type { ChangeList, Destruction } from '../../directory/guard/held-changes.ts';
+import { holdAdvice, type Hold } from '../../directory/guard/operator-hold.ts';
+import type { ChangeList, Destruction, HeldChanges } from '../../directory/guard/held-changes.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { total } from '../../support/counted.ts';
@@ -83,8 +83,13 @@ export type FoundApproval = {
 export const isUndecided = ({ state }: Pick<Approval, 'state'>): boolean =>
   state === 'held' || state === 'expired';
 
-/** State of an approval after each decision. */
-const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
+/** A target, with all first approvals that wait there. */
+interface Place {
+  state: DesiredState;
+  target: string;
+  outbox: Outbox;
+  firsts: readonly StoredFirstApproval[];
+}
 
 /** Returns the approvals of one target: the held changes first, then the kept decisions. */
 export async function approvalsAt(
@@ -92,67 +97,104 @@ export async function approvalsAt(
   target: string,
   outbox: Outbox,
 ): Promise<FoundApproval[]> {
-  const { connection } = state;
-  const open = await outbox.guardStore.open();
-  const hold = open && (await outbox.guardStore.onHold());
-  const { firstApprovals } = outbox.guardStore;
-  const firsts = await firstApprovals.list();
-  const shown = (found: StoredFirstApproval[]): Pick<Approval, 'firstApprovals'> =>
-    found.length === 0 ? {} : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
-  const firstsOfHeld = (id: string): Pick<Approval, 'firstApprovals'> =>
-    // The list of held changes grows, so a first approval of it may have an earlier last place.
-    shown(firsts.filter((first) => first.source === 'guardHeld' && isSameApproval(first.id, id)));
-  const firstsOfRejection = async (number: number): Promise<Pick<Approval, 'firstApprovals'>> => {
-    const ofRejected = firsts.filter(({ source }) => source === 'guardRejected');
-    const covers = await Promise.all(
-      ofRejected.map((first) => firstApprovals.coversRejection(first, number)),
-    );
-    return shown(ofRejected.filter((_, index) => covers[index]));
-  };
-  const stillRejectedOf = async ({ serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
-    // `numbers` limits the list to the changes that this decision rejected.
-    const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
-    const { total } = await outbox.guardStore.countOf(list);
-    return { stillRejected: total, ...(await firstsOfRejection(number)) };
-  };
-  const unwrittenOf = async ({ approvedUntil }: Decision): Promise<Partial<Approval>> => {
-    if (approvedUntil === undefined) return {};
-    const { count, leftMs } = await outbox.guardStore.countUnwritten(approvedUntil);
-    return count === 0 ? {} : { unwritten: count, expiresAt: isoTime(approvedUntil), leftMs };
-  };
-  const toFound = async (decision: Decision): Promise<FoundApproval> => {
-    const { id, action, at, by, note, selection, kinds, items } = decision;
-    return {
-      state,
-      outbox,
-      items,
-      approval: {
-        id: `${connection}.${id}`,
-        connection,
-        target,
-        state: STATES[action],
-        at: isoTime(at),
-        by,
-        ...(note === undefined ? {} : { note }),
-        ...(selection === undefined ? {} : { selection }),
-        kinds,
-        total: total(Object.values(kinds)),
-        ...(action === 'reject' ? await stillRejectedOf(decision) : await unwrittenOf(decision)),
-      },
-    };
-  };
-  const found = await Promise.all((await outbox.guardStore.decisions()).map(toFound));
-  if (open) {
-    const { id, openedAt, expiresAt, leftMs, kinds, total } = open;
-    const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt), leftMs };
-    const approvalState = leftMs > 0 ? ('held' as const) : ('expired' as const);
-    const names = { id: `${connection}.${id}`, connection, target, state: approvalState };
-    const endOfHold = hold ? { endOfHold: holdAdvice(target, hold) } : {};
-    const approval = { ...names, ...dates, ...endOfHold, kinds, total, ...firstsOfHeld(id) };
-    found.unshift({ state, outbox, items: [], list: open, approval });
-  }
-  return found;
+  const { guardStore } = outbox;
+  const open = await guardStore.open();
+  const hold = open && (await guardStore.onHold());
+  const firsts = await guardStore.firstApprovals.list();
+  const place = { state, target, outbox, firsts };
+  const decisions = await guardStore.decisions();
+  const decided = await Promise.all(decisions.map((decision) => toDecided(place, decision)));
+  return open ? [toUndecided(place, open, hold), ...decided] : decided;
 }
+
+/** Returns the approval of the held changes; `leftMs` tells whether it has expired. */
+function toUndecided(place: Place, open: HeldChanges, hold: Hold | undefined): FoundApproval {
+  const { state, target, outbox } = place;
+  const { connection } = state;
+  const { id, openedAt, expiresAt, leftMs, kinds, total } = open;
+  const approval: Approval = {
+    id: `${connection}.${id}`,
+    connection,
+    target,
+    state: leftMs > 0 ? 'held' : 'expired',
+    openedAt: isoTime(openedAt),
+    expiresAt: isoTime(expiresAt),
+    leftMs,
+    ...(hold ? { endOfHold: holdAdvice(target, hold) } : {}),
+    kinds,
+    total,
+    ...firstsOfHeld(place, id),
+  };
+  return { state, outbox, items: [], list: open, approval };
+}
+
+/** State of an approval after each decision. */
+const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
+
+/** Returns a decision as an approval, with the number of its changes that are still rejected or not written. */
+async function toDecided(place: Place, decision: Decision): Promise<FoundApproval> {
+  const { state, target, outbox } = place;
+  const { connection } = state;
+  const { id, action, at, by, note, selection, kinds, items } = decision;
+  return {
+    state,
+    outbox,
+    items,
+    approval: {
+      id: `${connection}.${id}`,
+      connection,
+      target,
+      state: STATES[action],
+      at: isoTime(at),
+      by,
+      ...(note === undefined ? {} : { note }),
+      ...(selection === undefined ? {} : { selection }),
+      kinds,
+      total: total(Object.values(kinds)),
+      ...(action === 'reject' ? await stillRejectedOf(place, decision) : await unwrittenOf(outbox, decision)),
+    },
+  };
+}
+
+async function stillRejectedOf(place: Place, { serial, upTo, number }: Decision): Promise<Partial<Approval>> {
+  // `numbers` limits the list to the changes that this decision rejected.
+  const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
+  const counts = await place.outbox.guardStore.countOf(list);
+  return { stillRejected: counts.total, ...(await firstsOfRejection(place, number)) };
+}
+
+async function unwrittenOf({ guardStore }: Outbox, { approvedUntil }: Decision): Promise<Partial<Approval>> {
+  if (approvedUntil === undefined) return {};
+  const { count, leftMs } = await guardStore.countUnwritten(approvedUntil);
+  return count === 0 ? {} : { unwritten: count, expiresAt: isoTime(approvedUntil), leftMs };
+}
+
+/** Returns the first approvals of the held changes, also of parts of them. */
+const firstsOfHeld = (place: Place, id: string): Pick<Approval, 'firstApprovals'> =>
+  // The list of held changes grows, so a first approval of it may have an earlier last place.
+  shownFirsts(
+    place,
+    place.firsts.filter((first) => first.source === 'guardHeld' && isSameApproval(first.id, id)),
+  );
+
+/** Returns the first approvals that cover changes of a rejection. @param number of the decision */
+async function firstsOfRejection(place: Place, number: number): Promise<Pick<Approval, 'firstApprovals'>> {
+  const { firstApprovals } = place.outbox.guardStore;
+  const ofRejected = place.firsts.filter(({ source }) => source === 'guardRejected');
+  const covers = await Promise.all(ofRejected.map((first) => firstApprovals.coversRejection(first, number)));
+  return shownFirsts(
+    place,
+    ofRejected.filter((_, index) => covers[index]),
+  );
+}
+
+const shownFirsts = (
+  { state }: Place,
+  found: readonly StoredFirstApproval[],
+): Pick<Approval, 'firstApprovals'> =>
+  found.length === 0
+    ? {}
+    : { firstApprovals: found.map((first) => toWaitingApproval(state.connection, first)) };
 
 /** Returns a first approval as operators see it. */
 export const toWaitingApproval = (

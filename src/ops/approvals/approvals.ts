@@ -1,4 +1,5 @@
-// Lists the changes that the guard holds, and records the decision of an operator about them.
+// Lists the changes that the guard holds, and records the decision of an operator about them. Where two persons have to approve, a
+// first approval is stored, and a second person completes it by its id.
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
@@ -8,7 +9,8 @@ import type { GuardSettings } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
 import { explainLimits, type ExplainedLimit } from './approval-limits.ts';
 import { isSameApproval, listIdOf, withinTarget } from './approval-id.ts';
-import { findApproval, readPage, selectorOf } from './approval-lookup.ts';
+import { findApproval } from './approval-lookup.ts';
+import { readPage, selectorOf } from './approval-pages.ts';
 import { selectionText, UnknownSelection, type ChangeSelection } from './approval-selection.ts';
 import { approvalsAt, isUndecided, type Approval, type FoundApproval } from './approvals-at.ts';
 import { decisionOutcomeOf, type DecisionOutcome } from './decision-outcome.ts';
@@ -42,15 +44,6 @@ interface ChangePage extends ChangeSelection {
 
 /** Returns the present settings of a target; undefined: the settings no longer have it. */
 type SettingsOf = (target: string) => { guard: GuardSettings } | undefined;
-
-const approversOf = (settingsOf: SettingsOf, { target }: Approval): number =>
-  settingsOf(target)?.guard.approvers ?? 1;
-
-/** Returns the approval; without its first approvals if the present settings let one person decide alone. */
-function withPresentFirsts(approval: Approval, settingsOf: SettingsOf): Approval {
-  const { firstApprovals: _, ...alone } = approval;
-  return approversOf(settingsOf, approval) > 1 ? approval : alone;
-}
 
 /** Returns the held changes that wait for a decision, and recent decisions; without the changes themselves. */
 export async function listApprovals(
@@ -143,29 +136,19 @@ export async function decideApproval(
   const completed = needsTwo && action === 'approve' ? first : undefined;
   if (completed && selectedText !== undefined)
     throw new UnknownSelection(`${id} is a first approval: a second person approves it as a whole.`);
-  const recordOf = (act: Act['act'], count: number, ...notes: (string | undefined)[]): Act => {
-    const note = [...notes, actor.note].filter(Boolean).join('; ');
-    const named = { act, ...actor, target: approval.target, subject: approval.id, count };
-    return note === '' ? named : { ...named, note };
-  };
   // A first approval of rejected changes has the id of their rejection. `withdraw` then takes back the first approval, and the
   // rejection stays in force: without it the guard could allow the changes. Without a first approval, `decide` withdraws the
   // rejection.
   const retracted =
     action === 'withdraw' && selectedText === undefined ? await firstOf(found, settingsOf) : undefined;
-  if (retracted) {
-    // `withdraw` fails when another operator has completed this first approval, or taken it back.
-    if (!(await outbox.guardStore.firstApprovals.withdraw(retracted))) return { kind: 'unknown' };
-    const note = `the first approval, by ${retracted.by}`;
-    await state.acts.record(recordOf('withdraw', retracted.total, note));
-    return { kind: 'retracted', id: approval.id, items: retracted.total };
-  }
+  if (retracted) return withdrawFirst(found, approval, retracted, actor);
   const firstsBefore = needsTwo ? await outbox.guardStore.firstApprovals.list() : [];
   // The id of a first approval may be that of a part of a list; the decision is about the list (approval-id.ts).
   const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
+  const text = selectedText ?? first?.selection;
   const decided = await outbox.guardStore.decide(action, listId, actor.by, {
     note: actor.note,
-    selection: selectedText ?? first?.selection,
+    selection: text,
     firstId: completed?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
@@ -174,17 +157,40 @@ export async function decideApproval(
     act: (count, firstApproval) =>
       state.acts.toArgs([
         firstApproval === 'noted'
-          ? recordOf('approveFirst', count, selectedText)
-          : recordOf(
-              action,
+          ? toAct(approval, actor, { act: 'approveFirst', count, notes: [selectedText] })
+          : toAct(approval, actor, {
+              act: action,
               count,
-              selectedText ?? first?.selection,
-              firstApproval && `approved first by ${firstApproval.by}`,
-            ),
+              notes: [text, firstApproval && `approved first by ${firstApproval.by}`],
+            }),
       ]),
   });
   const order = { id, approval, decided, action, selectedText, identity, firstsBefore };
   return decisionOutcomeOf(states, found, order);
+}
+
+/** Takes a first approval back. Fails as `unknown` when another operator has completed it, or taken it back. */
+async function withdrawFirst(
+  { state, outbox }: FoundApproval,
+  approval: Approval,
+  first: StoredFirstApproval,
+  actor: Actor,
+): Promise<DecisionOutcome> {
+  if (!(await outbox.guardStore.firstApprovals.withdraw(first))) return { kind: 'unknown' };
+  const notes = [`the first approval, by ${first.by}`];
+  await state.acts.record(toAct(approval, actor, { act: 'withdraw', count: first.total, notes }));
+  return { kind: 'retracted', id: approval.id, items: first.total };
+}
+
+/** Returns the audit entry of an order. @param order.notes parts of its note, before that of the operator; undefined: left out */
+function toAct(
+  { target, id }: Approval,
+  actor: Actor,
+  { act, count, notes }: { act: Act['act']; count: number; notes: (string | undefined)[] },
+): Act {
+  const note = [...notes, actor.note].filter(Boolean).join('; ');
+  const named = { act, ...actor, target, subject: id, count };
+  return note === '' ? named : { ...named, note };
 }
 
 /** Returns the ids of the rejections of an approval that are in force. */
@@ -197,6 +203,15 @@ export async function rejectionsInForce(
   return all.flatMap((each) =>
     isSameApproval(each.id, id) && (each.stillRejected ?? 0) > 0 ? [each.id] : [],
   );
+}
+
+const approversOf = (settingsOf: SettingsOf, { target }: Approval): number =>
+  settingsOf(target)?.guard.approvers ?? 1;
+
+/** Returns the approval; without its first approvals if the present settings let one person decide alone. */
+function withPresentFirsts(approval: Approval, settingsOf: SettingsOf): Approval {
+  const { firstApprovals: _, ...alone } = approval;
+  return approversOf(settingsOf, approval) > 1 ? approval : alone;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Converts the result of the guard for an order about held or rejected changes to the outcome that an operator reads.
 import { judgedAnew } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Decided } from '../../directory/guard/decisions.ts';
 import type { StoredFirstApproval } from '../../directory/guard/first-approvals.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
@@ -52,68 +53,106 @@ export type DecisionOutcome =
   /** Too many first approvals wait at the target. */
   | { kind: 'full' };
 
-/**
- * Returns the outcome of an order as its operator reads it.
- * @param order.id the id that the operator gave; it may lack the last place, which `approval.id` has
- * @param order.decided the result of `decide` (directory/guard/decisions.ts)
- * @param order.firstsBefore the first approvals of the target before the order; none where one approval is enough
- */
+/** An order with the approval that it is about. */
+interface GivenOrder {
+  action: Decision['action'];
+  identity: string;
+  /** The id that the operator gave; it may lack the last place, which `approval.id` has. */
+  id: string;
+  approval: Approval;
+  /** The selection in words; undefined: the order is about the whole list. */
+  selectedText: string | undefined;
+  /** First approvals of the target before the order; none where one approval is enough. */
+  firstsBefore: StoredFirstApproval[];
+}
+
+/** Returns the outcome of an order as its operator reads it. */
 export async function decisionOutcomeOf(
   states: readonly DesiredState[],
   { outbox }: FoundApproval,
-  order: {
-    action: Decision['action'];
-    identity: string;
-    id: string;
-    approval: Approval;
-    decided: Awaited<ReturnType<Outbox['guardStore']['decide']>>;
-    selectedText: string | undefined;
-    firstsBefore: StoredFirstApproval[];
-  },
+  { decided, ...order }: GivenOrder & { decided: Decided },
 ): Promise<DecisionOutcome> {
-  const { id, approval, decided, action, selectedText, identity, firstsBefore } = order;
-  if (decided.kind === 'noted') {
-    // A rejection can still be approved, so the first approval is of held or of rejected changes.
-    const source = isUndecided(approval) ? 'guardHeld' : 'guardRejected';
-    const noted = await outbox.guardStore.firstApprovals.find(decided.id, source);
-    return {
-      ...decided,
-      id: `${approval.connection}.${decided.id}`,
-      // No `expiresAt` if the first approval ended since it was stored.
-      ...(noted ? { expiresAt: isoTime(noted.expiresAt) } : {}),
-    };
+  const { approval, identity } = order;
+  switch (decided.kind) {
+    case 'noted':
+      return notedOutcome(outbox, approval, decided);
+    case 'unknown':
+      return (await whyNothingReached(states, order)) ?? { kind: 'unknown' };
+    case 'decided': {
+      const reachedNothing = decided.items === 0 && order.selectedText === undefined;
+      if (!reachedNothing) return decidedOutcome(outbox, order, decided);
+      const message = `No change of approval ${order.id} waits any more: nothing was decided.`;
+      return (await decidedEarlier(states, order)) ?? { kind: 'settled', message };
+    }
+    case 'samePerson': {
+      const { by, identity: other } = decided.first;
+      return { kind: 'samePerson', by, isSameIdentity: identity === other };
+    }
+    case 'expired': {
+      if (approval.endOfHold === undefined) return { kind: 'expired' };
+      const message = `Approval ${approval.id} has expired, and nothing was decided: ${judgedAnew(approval.endOfHold)}.`;
+      return { kind: 'settled', message };
+    }
+    case 'full':
+      return { kind: 'full' };
   }
-  if (decided.kind === 'unknown' && action === 'withdraw' && isUndecided(approval))
-    return { kind: 'settled', message: notRejectedText(approval, selectedText) };
-  if (decided.kind === 'unknown' && action === 'withdraw' && selectedText !== undefined)
-    return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
-  const reachedNothing = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
-  // An order with a selection may reach nothing although the list has other changes left. For it the end of the function returns
-  // `decided` with 0 items, or `unknown` for a rejection.
-  if (reachedNothing && selectedText === undefined) {
-    // Another operator may have decided since the list was found.
-    const present = isUndecided(approval) ? (await findApproval(states, id))?.approval : approval;
-    if (present && !isUndecided(present)) return { kind: 'settled', message: settledText(present, action) };
-    if (decided.kind === 'decided')
-      return { kind: 'settled', message: `No change of approval ${id} waits any more: nothing was decided.` };
-  }
-  if (decided.kind === 'samePerson') {
-    const { by, identity: other } = decided.first;
-    return { kind: 'samePerson', by, isSameIdentity: identity === other };
-  }
-  if (decided.kind === 'expired' && approval.endOfHold !== undefined) {
-    const message = `Approval ${approval.id} has expired, and nothing was decided: ${judgedAnew(approval.endOfHold)}.`;
-    return { kind: 'settled', message };
-  }
-  if (decided.kind !== 'decided') return { kind: decided.kind };
-  const { first, ...reached } = decided;
-  const remaining = (await outbox.guardStore.open())?.total ?? 0;
-  const after = firstsBefore.length === 0 ? [] : await outbox.guardStore.firstApprovals.list();
+}
+
+/** Returns the outcome of the first of two approvals. */
+async function notedOutcome(
+  { guardStore }: Outbox,
+  approval: Approval,
+  decided: Extract<Decided, { kind: 'noted' }>,
+): Promise<DecisionOutcome> {
+  // A rejection can still be approved, so the first approval is of held or of rejected changes.
+  const source = isUndecided(approval) ? 'guardHeld' : 'guardRejected';
+  const noted = await guardStore.firstApprovals.find(decided.id, source);
+  return {
+    ...decided,
+    id: `${approval.connection}.${decided.id}`,
+    // No `expiresAt` if the first approval ended since it was stored.
+    ...(noted ? { expiresAt: isoTime(noted.expiresAt) } : {}),
+  };
+}
+
+/** Returns the outcome of a decision that is stored, with what is still held and the first approvals that ended with it. */
+async function decidedOutcome(
+  { guardStore }: Outbox,
+  { approval, firstsBefore }: GivenOrder,
+  { first, ...reached }: Extract<Decided, { kind: 'decided' }>,
+): Promise<DecisionOutcome> {
+  const remaining = (await guardStore.open())?.total ?? 0;
+  const after = firstsBefore.length === 0 ? [] : await guardStore.firstApprovals.list();
   const notEnded = new Set([first, ...after].map((each) => each?.field));
   const endedFirstApprovals = firstsBefore
     .filter(({ field }) => !notEnded.has(field))
     .map((each) => toWaitingApproval(approval.connection, each));
   return { ...reached, id: approval.id, remaining, endedFirstApprovals };
+}
+
+/** Returns why the guard found nothing for an order; undefined: nothing more is known. */
+async function whyNothingReached(
+  states: readonly DesiredState[],
+  order: GivenOrder,
+): Promise<DecisionOutcome | undefined> {
+  const { action, approval, selectedText } = order;
+  if (action === 'withdraw' && isUndecided(approval))
+    return { kind: 'settled', message: notRejectedText(approval, selectedText) };
+  if (action === 'withdraw' && selectedText !== undefined)
+    return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
+  // An order with a selection may reach nothing although the list has other changes left.
+  return selectedText === undefined ? decidedEarlier(states, order) : undefined;
+}
+
+/** Returns the outcome `settled` if the list was decided, also by another operator since it was found; undefined: it was not. */
+async function decidedEarlier(
+  states: readonly DesiredState[],
+  { action, approval, id }: GivenOrder,
+): Promise<DecisionOutcome | undefined> {
+  const present = isUndecided(approval) ? (await findApproval(states, id))?.approval : approval;
+  return present && !isUndecided(present)
+    ? { kind: 'settled', message: settledText(present, action) }
+    : undefined;
 }
 
 /** Returns the message of the outcome `settled`: when and by which operator the list was decided. */

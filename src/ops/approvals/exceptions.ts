@@ -55,31 +55,41 @@ export async function listExceptions(
         const { exceptions } = await outbox.backlog();
         skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
       }
-      // The advice for these reasons names an approval.
-      const approvals = found.some((each) => AWAITING_DECISION.has(each.reason))
-        ? await readApprovalIds(state.connection, outbox)
-        : undefined;
-      const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
-      const present = await readInPortions(found, PORTION, (portion) =>
-        Promise.all(portion.map((each) => presentOf(state, outbox, each, approvals))),
-      );
-      views.push(
-        ...found.map(({ since, ...each }, index) => {
-          const { expired, ...words } = present[index] ?? {};
-          return {
-            connection: state.connection,
-            target: name,
-            kind: each.ref === null ? null : parseRef(each.ref).kind,
-            ...each,
-            since: isoTime(since),
-            advice: adviceOf({ since, ...each }, name, { approvals, expired, hold }),
-            ...words,
-          };
-        }),
-      );
+      views.push(...(await toViews(state, name, outbox, found)));
     }
   }
   return views;
+}
+
+/** Adds to exceptions of one target the advice, and the words that hold now in place of those of the last sync. */
+async function toViews(
+  state: DesiredState,
+  target: string,
+  outbox: Outbox,
+  found: readonly StandingException[],
+): Promise<ExceptionView[]> {
+  const { connection } = state;
+  // The advice for these reasons names an approval.
+  const approvals = found.some((each) => AWAITING_DECISION.has(each.reason))
+    ? await readApprovalIds(connection, outbox)
+    : undefined;
+  const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
+  const present = await readInPortions(found, PORTION, (portion) =>
+    Promise.all(portion.map((each) => presentOf(state, outbox, each, approvals))),
+  );
+  return found.map((exception, index) => {
+    const { since, ...each } = exception;
+    const { expired, ...words } = present[index] ?? {};
+    return {
+      connection,
+      target,
+      kind: each.ref === null ? null : parseRef(each.ref).kind,
+      ...each,
+      since: isoTime(since),
+      advice: adviceOf(exception, target, { approvals, expired, hold }),
+      ...words,
+    };
+  });
 }
 
 /** Words for a group of which no change of a member is held or rejected any more: decided, taken back by the source, or expired. */

@@ -4,6 +4,8 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser } from '../../directory/member-names.ts';
 import { DELETED_AFTERWARDS, formerSettingsNote } from '../../directory/outbox/condition-text.ts';
+import type { Condition } from '../../directory/outbox/link-condition.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { mailOf, nameOfKnown, readKnown, type KnownResource } from './known-resource.ts';
@@ -90,28 +92,60 @@ export async function describeChanges(
     const member = removedUser(item);
     const ofResource = known.get(item.ref);
     const ofMember = member && known.get(member);
-    const mail = mailOf(member ? ofMember : ofResource);
-    const memberName = member
-      ? nameOfKnown(member, ofMember)
-      : (unmanaged?.get(item.subject ?? '') ?? item.subject);
-    const named = {
-      ...item,
-      name: nameOfKnown(item.ref, ofResource),
-      ...(mail === undefined ? {} : { mail }),
-      ...(memberName === undefined ? {} : { member: memberName }),
-    };
+    const named = { ...item, ...namesOf(item, { ofResource, ofMember, unmanaged }) };
     const isChanged = (each: KnownResource | undefined): boolean => mayHaveChangedSince(each, decidedAt);
     if (isChanged(ofResource) || (member && isChanged(ofMember))) return { ...named, reason: CHANGED_SINCE };
     const cause = causeOf(item, ofResource, ofMember);
     const condition = ofResource?.link.condition;
     const reason = cause === 'lastAdministrator' ? (condition?.message ?? REASONS[cause]) : REASONS[cause];
     // Only the reason of a held change also says what follows an approval.
-    if (!outbox || decidedAt !== undefined) return { ...named, cause, reason };
-    const isLeaver = cause === 'deleted' || cause === 'outOfScope' || condition?.isLeaver === true;
-    const willBeDeleted = outbox.deletesLeavers && isLeaver && item.kind === 'deactivate';
-    const note = formerSettingsNote(condition, outbox.settings);
-    return { ...named, cause, reason: `${reason}${willBeDeleted ? DELETED_AFTERWARDS : ''}${note}` };
+    const isHeld = decidedAt === undefined;
+    return {
+      ...named,
+      cause,
+      reason: outbox && isHeld ? `${reason}${afterApproval(item, cause, condition, outbox)}` : reason,
+    };
   });
+}
+
+/** Returns the names of a change, of its removed member or attribute, and the address of the person. */
+function namesOf(
+  item: Destruction,
+  {
+    ofResource,
+    ofMember,
+    unmanaged,
+  }: {
+    ofResource: KnownResource | undefined;
+    ofMember: KnownResource | undefined;
+    unmanaged: ReadonlyMap<string, string> | undefined;
+  },
+): Pick<HeldChange, 'name' | 'mail' | 'member'> {
+  const removed = removedUser(item);
+  const mail = mailOf(removed ? ofMember : ofResource);
+  const member = removed
+    ? nameOfKnown(removed, ofMember)
+    : (unmanaged?.get(item.subject ?? '') ?? item.subject);
+  return {
+    name: nameOfKnown(item.ref, ofResource),
+    ...(mail === undefined ? {} : { mail }),
+    ...(member === undefined ? {} : { member }),
+  };
+}
+
+/**
+ * Returns the end of the reason of a held change: that the account is deleted after an approval, and that the settings have changed
+ * since the change was held; '': neither.
+ */
+function afterApproval(
+  { kind }: Destruction,
+  cause: HeldCause,
+  condition: Condition | undefined,
+  { deletesLeavers, settings }: Outbox,
+): string {
+  const isLeaver = cause === 'deleted' || cause === 'outOfScope' || condition?.isLeaver === true;
+  const willBeDeleted = deletesLeavers && isLeaver && kind === 'deactivate';
+  return `${willBeDeleted ? DELETED_AFTERWARDS : ''}${formerSettingsNote(condition, settings)}`;
 }
 
 /**
