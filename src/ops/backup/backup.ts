@@ -6,7 +6,7 @@ import type { ArchiveLine } from '../../directory/archive/archive.ts';
 import { divideItems } from '../../directory/archive/archive-line.ts';
 import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { createChecksums, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
+import { createChecksums, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-format.ts';
 import { isoTime } from '../../support/sources.ts';
 
 export interface BackupReport {
@@ -56,7 +56,7 @@ export async function backup(
   const checksums = createChecksums(key);
   const counts: Record<string, number> = {};
   const leftOut: string[] = [];
-  const damaged = new Map<string, DamagedItem>();
+  const damaged = createDamagedItems();
   const put = async (text: string): Promise<void> => {
     checksums.add(text);
     await write(`${text}\n`);
@@ -78,11 +78,7 @@ export async function backup(
   for (const { connection, archive } of states) {
     for await (const each of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
       const items = divideItems(each);
-      // A resource that changed during the backup is in a second line (`again`). With a sound one the backup has it.
-      if (each.again) for (const item of items.sound) damaged.delete(textOf(placeOf(connection, each, item)));
-      else
-        for (const place of items.damaged.map((item) => placeOf(connection, each, item)))
-          damaged.set(textOf(place), place);
+      damaged.note(connection, each, items);
       if (items.sound.length === 0) continue;
       const line = { ...each, items: items.sound };
       for (const text of textsOf(connection, line)) await put(text);
@@ -101,7 +97,23 @@ export async function backup(
     sha256: end.sha256,
     signed: end.hmac !== undefined,
     leftOut,
-    damaged: [...damaged.values()],
+    damaged: damaged.all(),
+  };
+}
+
+/** Collects the places of damaged items. */
+function createDamagedItems() {
+  const places = new Map<string, DamagedItem>();
+  return {
+    /** Notes the damaged items of a line. */
+    note(connection: string, line: ArchiveLine, { sound, damaged }: ReturnType<typeof divideItems>): void {
+      const placesOf = (items: readonly unknown[]): DamagedItem[] =>
+        items.map((item) => placeOf(connection, line, item));
+      // A resource that changed during the backup is in a second line (`again`). With a sound one the backup has it.
+      if (line.again) for (const place of placesOf(sound)) places.delete(textOf(place));
+      else for (const place of placesOf(damaged)) places.set(textOf(place), place);
+    },
+    all: (): DamagedItem[] => [...places.values()],
   };
 }
 

@@ -3,7 +3,7 @@
 import type { OperatorHold } from '../../directory/guard/operator-hold.ts';
 import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { BackupHeader } from './backup-file.ts';
+import type { BackupHeader } from './backup-format.ts';
 
 /** A hold of an operator before the restore, in words. */
 export interface FormerHold extends TargetFeed {

@@ -4,7 +4,8 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import { runningText } from '../status/fleet-text.ts';
 import type { ReadFleet } from '../status/fleet.ts';
 import { RestoreRefused } from './lone-restore.ts';
-import type { BackupHeader, CheckedBackup } from './backup-file.ts';
+import type { CheckedBackup } from './backup-file.ts';
+import type { BackupHeader } from './backup-format.ts';
 
 /** @throws RestoreRefused for a file without valid HMAC when `backup.key` is set, because its origin is unknown */
 export function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): void {

@@ -1,77 +1,29 @@
-// Restores a backup into Redis. Every target is put on hold first and stays on hold, because the links may be
-// older than the platform; the operator checks `scim-bridge plan` and then runs `scim-bridge release`.
+// Restores a backup into Redis: refuses unless the file is proven, Redis is empty or is to be replaced, and neither the service nor
+// another restore runs; then replaces the data (put-back.ts). A note in Redis (`beginRestore`) keeps the service from a start
+// meanwhile, and after a restore that failed in the middle.
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { Actor } from '../../directory/logs/acts.ts';
-import type { ArchiveLine } from '../../directory/archive/archive.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { DataVersion } from '../../directory/fleet/data-version.ts';
-import type { KnownTargets } from '../../directory/fleet/known-targets.ts';
-import { parseRef, type Ref } from '../../directory/records.ts';
 import type { ProcessLease } from '../../directory/redis/lease.ts';
-import type { OnItems } from './backup.ts';
 import type { ReadFleet } from '../status/fleet.ts';
+import type { CheckedBackup } from './backup-file.ts';
 import { aloneRestoring } from './lone-restore.ts';
-import { holdForRestore, type FormerHold } from './restore-hold.ts';
-import { tokensLeftOut } from './tokens-left-out.ts';
-import {
-  contentOf,
-  familyOf,
-  type BackupLine,
-  type CheckedBackup,
-  type TokenInBackup,
-} from './backup-file.ts';
-import { markUnsynced, RESTORE_REQUEST } from './mark-unsynced.ts';
+import { putBack, type PutBackOptions, type RestoreReport } from './put-back.ts';
 import { refuseUnlessProven, statesFor, refuseUnlessEmpty, refuseWhileRunning } from './restore-refusals.ts';
 
-export interface RestoreReport {
-  createdAt: string;
-  connections: string[];
-  /** Restored items by family. */
-  counts: Record<string, number>;
-  /** Number of items left out: members of missing groups, and the older of two resources with one name. */
-  dropped: number;
-  /** Number of resources that are synced after the release. */
-  marked: number;
-  /** Holds of operators before the restore, which the notes of its own holds repeat. */
-  formerHolds: FormerHold[];
-  /** Numbers of what waited in the stored data, and was removed with it: no backup contains it. */
-  removed: { events: number; firstApprovals: number };
-  /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
-  forgottenSince: string[];
-  /** `taken`: the tokens of the file were restored. `ofFile`: all of them. `leftOut`: those of them that are not stored now. */
-  tokens: { taken: boolean; ofFile: TokenInBackup[]; leftOut: TokenInBackup[] };
-}
-
-interface RestoreOptions {
+interface RestoreOptions extends PutBackOptions {
   /** Deletes the stored data first. */
   replace: boolean;
-  /** `keep`: stored tokens are kept and those of the file left out. `take`: tokens of the file replace the stored ones. */
-  tokens: 'keep' | 'take';
   /** Accepts a file whose HMAC is missing or wrong. */
   acceptUnproven: boolean;
-  /**
-   * True: users who were synced at the backup are left to the reconcile at the start of the service, so that the guard judges
-   * together what the present settings take from them. False: no such run repairs, so they are marked and judged one by one.
-   */
-  leaveToReconcile: boolean;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
-  knownTargets: Pick<KnownTargets, 'noteLinked'>;
   /** Only its holder may restore. */
   restoreLease: ProcessLease;
-  actor: Actor;
-  onItems?: OnItems;
   /** Called when the restore waits for processes that may have been killed; their names. */
   onWait?: (running: string) => void;
 }
-
-const isRecord = ({ family }: ArchiveLine): boolean => family === 'users' || family === 'groups';
-
-const isTombstone = ({ family }: ArchiveLine): boolean => family === 'tombstones';
-
-/** The file is read once for each pass, because records must be restored before lines that refer to them. */
-const PASSES = [isRecord, isTombstone, (line: ArchiveLine) => !isRecord(line) && !isTombstone(line)];
 
 /**
  * Restores a checked file.
@@ -106,110 +58,4 @@ export async function restore(
       if (isWhole) await dataVersion.endRestore();
     }
   });
-}
-
-/** Puts the lines back and marks what is not synced. @param beforeChange called before each change of the data */
-async function putBack(
-  chosen: readonly DesiredState[],
-  file: FileHandle,
-  { header, end, tokens: tokensOfFile, tokenLines }: CheckedBackup,
-  { tokens, actor, knownTargets, leaveToReconcile, onItems = () => undefined }: RestoreOptions,
-  beforeChange: () => void,
-): Promise<RestoreReport> {
-  const formerHolds = await holdForRestore(chosen, header, actor.by);
-  const takesTokens = tokens === 'take';
-  const names = tokensOfFile.map(({ connection, name }) => `${connection}/${name}`).join(', ');
-  const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
-  const subject = `backup of ${header.createdAt}${admitted}`;
-  // An empty audit log takes no entry now, because it gets the older entries of the file first. Until then the hold is the record
-  // of the restore.
-  const withoutActs: DesiredState[] = [];
-  for (const state of chosen) {
-    if ((await state.acts.newestId()) === undefined) withoutActs.push(state);
-    else await state.acts.record({ act: 'restore', ...actor, subject });
-  }
-  const forgotten = new Map<DesiredState, Ref[]>();
-  for (const state of chosen) forgotten.set(state, await forgottenSince(state, Date.parse(header.createdAt)));
-  const removed = await countWaiting(chosen);
-  beforeChange();
-  for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
-
-  const byName = new Map(chosen.map((state) => [state.connection, state]));
-  const total = Object.values(end.counts).reduce((sum, count) => sum + count, 0);
-  const counts: Record<string, number> = {};
-  let done = 0;
-  let dropped = 0;
-  const load = async ({ connection, ...line }: BackupLine): Promise<void> => {
-    beforeChange();
-    const result = await byName.get(connection)?.archive.load(line);
-    const name = familyOf(line);
-    // A resource that changed during the backup is in the file twice, and counted once.
-    if (!line.again) counts[name] = (counts[name] ?? 0) + (result?.loaded ?? 0);
-    dropped += result?.dropped ?? 0;
-    done += line.items.length;
-    onItems(Math.min(done, total), total);
-  };
-  for (const belongs of PASSES)
-    for await (const line of contentOf(file, header)) if (belongs(line)) await load(line);
-  if (takesTokens) for (const line of tokenLines) await load(line);
-  for (const { archive } of chosen) await archive.finish();
-  for (const { acts } of withoutActs) await acts.record({ act: 'restore', ...actor, subject });
-  // The provider deleted these persons before they were forgotten, and sends no second DELETE.
-  for (const [{ directory }, refs] of forgotten)
-    for (const ref of refs)
-      await directory.remove('User', {
-        id: parseRef(ref).id,
-        // Undefined: the version is not checked.
-        expected: undefined,
-        now: Date.now(),
-        request: RESTORE_REQUEST,
-      });
-  let marked = 0;
-  for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
-  // The file may have links at targets that are not in the settings. `kept`: those where accounts stay by order.
-  await knownTargets.noteLinked(header.kept ?? []);
-  return {
-    createdAt: header.createdAt,
-    connections: [...byName.keys()],
-    counts,
-    dropped,
-    marked,
-    formerHolds,
-    removed,
-    forgottenSince: [...forgotten.values()].flat(),
-    tokens: {
-      taken: takesTokens,
-      ofFile: tokensOfFile,
-      leftOut: await tokensLeftOut(chosen, { tokens: tokensOfFile, tokenLines }),
-    },
-  };
-}
-
-/** Counts the security events that no receiver has taken, refused ones included, and the approvals that wait for a second person. */
-async function countWaiting(states: readonly DesiredState[]): Promise<RestoreReport['removed']> {
-  const removed = { events: 0, firstApprovals: 0 };
-  for (const { events, outboxes } of states)
-    try {
-      const { pending, kept } = await events.delivery();
-      removed.events += pending + kept;
-      for (const { guardStore } of outboxes.values())
-        removed.firstApprovals += (await guardStore.firstApprovals.list()).length;
-    } catch {
-      // The data that the restore removes may be damaged; what cannot be read is not counted.
-    }
-  return removed;
-}
-
-/**
- * Returns refs of persons who were forgotten since a time, and whom no provider pushes. The subject of the act `forget` is their
- * refs, separated by spaces. @param since Unix milliseconds
- */
-async function forgottenSince({ acts, directory }: DesiredState, since: number): Promise<Ref[]> {
-  const found = new Set<Ref>();
-  for await (const portion of acts.newest({ since }))
-    for (const { act, subject = '' } of portion)
-      if (act === 'forget') for (const ref of subject.split(' ').filter(Boolean)) found.add(ref as Ref);
-  const refs = [...found];
-  const pushed = await Promise.all(refs.map((ref) => directory.get('User', parseRef(ref).id)));
-  return refs.filter((_ref, index) => !pushed[index]);
 }

@@ -25,7 +25,7 @@ export async function readRestored(acts: Pick<Acts, 'search'>): Promise<Restored
   for await (const { entries } of acts.search({}, ({ act }) => act === 'restore')) {
     const [last] = entries;
     if (!last) continue;
-    // The subject begins with `backup of TIME` (ops/backup/restore.ts).
+    // The subject begins with `backup of TIME` (ops/backup/put-back.ts).
     const backupAt = Date.parse(/^backup of ([^\s,]+)/.exec(last.subject ?? '')?.[1] ?? '');
     return { at: last.at, ...(Number.isNaN(backupAt) ? {} : { backupAt }) };
   }
