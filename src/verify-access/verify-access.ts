@@ -3,7 +3,7 @@
 // queries a deployment with that context (`lookThrough`). chain.ts makes the report of these facts. It writes nothing.
 import type { Link } from '../directory/outbox/link.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
-import { stopText } from '../ops/sync/sync-end.ts';
+import { stopText } from '../ops/sync/sync-stops.ts';
 import { workerMissing, type FleetFinding, type ReadFleet } from '../ops/status/fleet.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';

@@ -8,18 +8,17 @@ import type { ReconcileScope } from '../../reconcile/scope.ts';
 import type { FoundResource } from '../find.ts';
 import { withGone } from './gone-account.ts';
 import { withRejectedRemovals } from './rejected-removals.ts';
+import { endOf } from './sync-end.ts';
+import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
+import type { SyncEnd, SyncReport } from './sync-outcome.ts';
+import { stopText, withLeftAlone } from './sync-stops.ts';
 import {
-  endOf,
   unnotedEnd,
   unreadEnd,
   withConflicts,
-  withLeftAlone,
   withLeftByPolicy,
   withNotCompared,
-  stopText,
-} from './sync-end.ts';
-import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
-import type { SyncEnd, SyncReport } from './sync-outcome.ts';
+} from './unwritten-differences.ts';
 
 /** Facts known before the syncs of a resource, and the other resources that were synced. */
 interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> {

@@ -1,4 +1,7 @@
-// Tells at the end of a sync which memberships of the person or group are not written, and why.
+// Adds to the report of a sync (SyncEnd) which memberships of the person or group are not written, and why. `withWaiting`: nothing
+// but memberships is left to write. `withStoppedRemovals`: a person's other changes wait for removals from groups.
+// `withUnwrittenOthers`: groups of the person, or members of the group, are not as desired themselves.
+import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { parseLink } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
@@ -14,20 +17,26 @@ import { removal } from '../../sync/names/succession.ts';
 import type { FoundResource } from '../find.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
 
-/**
- * Adds to the report of a finished sync why memberships are not written. Of a person: the guard holds a removal from a group, or a
- * group has not written a membership yet. Of a group: members wait for a decision about their accounts, or for a group that was
- * refused; else: members are not written yet. Nothing of the resource itself is left to write.
- */
+/** Adds to the report of a finished sync why memberships are not written. Nothing of the resource itself is left to write. */
 export async function withWaiting(
   scope: ReconcileScope,
   end: SyncEnd,
   { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
 ): Promise<SyncEnd> {
-  if (!ref.startsWith('Group:')) {
-    const held = await withHeldRemovals(scope, end, ref);
-    return withUnwrittenMemberships(scope, held, await waitingGroups(scope, ref));
-  }
+  if (ref.startsWith('Group:')) return withWaitingMembers(scope, end, { ref, entries });
+  const held = await withHeldRemovals(scope, end, ref);
+  return withUnwrittenMemberships(scope, held, await waitingGroups(scope, ref));
+}
+
+/**
+ * Adds to the report of a group that members wait for a decision about their accounts, or for a group that was refused; else that
+ * members are not written yet.
+ */
+async function withWaitingMembers(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
+): Promise<SyncEnd> {
   const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
   const waiting = [...(await waitingMemberships(scope, entries))].filter(
     ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
@@ -106,29 +115,37 @@ async function withUnwrittenMemberships(
   end: SyncEnd,
   others: Ref[],
 ): Promise<SyncEnd> {
-  const { drifts, outbox } = scope;
-  const observed = await drifts.readLinks(others);
+  const observed = await scope.drifts.readLinks(others);
   const refused = observed.filter(({ text, marked }) => refusalOf(parseLink(text), marked));
-  const later: typeof observed = [];
-  for (const other of refused.length > 0 ? [] : observed) {
-    const { kind, id } = parseRef(other.ref);
-    if (other.marked || (kind === 'User' && (await outbox.pendingRemovals(id)).length > 0)) later.push(other);
-  }
-  const found = refused.length > 0 ? refused : later;
+  const isRefused = refused.length > 0;
+  const found = (isRefused ? refused : await stillToSync(scope, observed)).map(({ ref }) => ref);
   const [first] = found;
   if (first === undefined) return end;
-  const names = await firstNamesOf(
-    scope,
-    found.map((other) => other.ref),
-  );
+  const names = await firstNamesOf(scope, found);
   const isOne = found.length === 1;
-  const what = first.ref.startsWith('Group:') ? 'group' : 'member';
-  const why = `, because ${isOne ? `its ${what} needs` : `their ${what}s need`} a person: ${names}; scim-bridge explain ${first.ref} tells what to do`;
   const told = `${counted(found.length, 'membership')} ${isOne ? 'is' : 'are'} not written`;
+  const what = first.startsWith('Group:') ? 'group' : 'member';
+  if (isRefused) {
+    const why = `, because ${isOne ? `its ${what} needs` : `their ${what}s need`} a person: ${names}; scim-bridge explain ${first} tells what to do`;
+    return withReason(end, 'waiting', `${told}${why}`);
+  }
   // The sync of a person includes the groups; the sync of a group does not include the members.
   const advice =
-    what === 'group' ? '' : `; scim-bridge sync ${first.ref} syncs ${isOne ? 'the' : 'the first'} member`;
-  return withReason(end, 'waiting', `${told}${refused.length > 0 ? why : ` yet: ${names}${advice}`}`);
+    what === 'group' ? '' : `; scim-bridge sync ${first} syncs ${isOne ? 'the' : 'the first'} member`;
+  return withReason(end, 'waiting', `${told} yet: ${names}${advice}`);
+}
+
+/** Returns the groups or members whose own sync is to come: marked ones, and members who have to leave another group first. */
+async function stillToSync(
+  { outbox }: ReconcileScope,
+  observed: readonly ObservedResource[],
+): Promise<ObservedResource[]> {
+  const found: ObservedResource[] = [];
+  for (const other of observed) {
+    const { kind, id } = parseRef(other.ref);
+    if (other.marked || (kind === 'User' && (await outbox.pendingRemovals(id)).length > 0)) found.push(other);
+  }
+  return found;
 }
 
 /**

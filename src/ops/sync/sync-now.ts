@@ -3,7 +3,7 @@ import { refOf, type Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { syncResource } from '../../sync/sync-resource.ts';
 import type { Logger } from '../../support/logger.ts';
-import { stopText } from './sync-end.ts';
+import { stopText } from './sync-stops.ts';
 
 /**
  * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, the target is on
