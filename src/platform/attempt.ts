@@ -65,22 +65,6 @@ const MAX_HEADER_TEXT = 200;
 /** A request without the reader of its answer: requests and streams read answers in different ways. */
 type UnreadRequest = Omit<PlatformRequest<unknown>, 'read'>;
 
-function headersOf(
-  request: UnreadRequest,
-  call: CallContext,
-  credential: Headers,
-  traceparent: string | undefined,
-): Record<string, string> {
-  const requestId = request.requestId ?? call.correlationId;
-  return {
-    ...credential,
-    accept: request.accept ?? 'application/json',
-    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-  };
-}
-
 /**
  * Prepares one call and sends nothing.
  * @param correlationId sent as x-request-id, unless the request has an id of its own
@@ -135,21 +119,21 @@ export function createAttempt(
   };
 }
 
-/** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
-const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
-
-/** Returns true for a redirect, and for a 4xx whose body is neither empty nor a JSON object, unlike the platform's (contract 7). */
-function isFromProxy(status: number, text: string): boolean {
-  // The platform redirects no call.
-  if (status < 400) return true;
-  // A 5xx or a trusted status is judged by the status alone, from a proxy as from the platform.
-  if (status >= 500 || TRUSTED_STATUS.has(status) || text.trim() === '') return false;
-  return !isRecord(parseJson(text)?.value);
+function headersOf(
+  request: UnreadRequest,
+  call: CallContext,
+  credential: Headers,
+  traceparent: string | undefined,
+): Record<string, string> {
+  const requestId = request.requestId ?? call.correlationId;
+  return {
+    ...credential,
+    accept: request.accept ?? 'application/json',
+    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
-
-/** Returns the origin of a redirect, without the path, which may contain a token; undefined without a readable address. */
-const originOf = (location: string | undefined, base: string): string | undefined =>
-  location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : undefined;
 
 /** Returns the error for an answer with a status outside 200..299. */
 export function refusedAnswer(
@@ -179,3 +163,19 @@ export function refusedAnswer(
     { ...call, mayHaveCommitted: isWrite(request) && answer.status >= 500 },
   );
 }
+
+/** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
+const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
+
+/** Returns true for a redirect, and for a 4xx whose body is neither empty nor a JSON object, unlike the platform's (contract 7). */
+function isFromProxy(status: number, text: string): boolean {
+  // The platform redirects no call.
+  if (status < 400) return true;
+  // A 5xx or a trusted status is judged by the status alone, from a proxy as from the platform.
+  if (status >= 500 || TRUSTED_STATUS.has(status) || text.trim() === '') return false;
+  return !isRecord(parseJson(text)?.value);
+}
+
+/** Returns the origin of a redirect, without the path, which may contain a token; undefined without a readable address. */
+const originOf = (location: string | undefined, base: string): string | undefined =>
+  location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : undefined;

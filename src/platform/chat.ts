@@ -68,85 +68,6 @@ export interface ChatClient {
   close(): Promise<void>;
 }
 
-/** Returns the error for an error line of the stream. */
-function refusalOf(error: unknown, answer: OpenAnswer): PlatformRefusal {
-  const message = platformMessage(JSON.stringify({ error }), answer.redact);
-  // A JSON-RPC error object means a refused credential (contract 6.1); a text means a failure.
-  if (isRecord(error)) return new ChatUnauthorized(message, answer.call);
-  return message.includes(BUSY) ? new ThreadBusy(message, answer.call) : new ChatFailed(message, answer.call);
-}
-
-/** Yields records up to the closing one. Newer platforms may send more records after it; they are not read (contract 11.10). */
-async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void, undefined> {
-  for await (const line of jsonLines(answer)) {
-    if (isRecord(line) && line['error'] !== undefined) throw refusalOf(line['error'], answer);
-    const record = toRecord(line, answer);
-    if (record) yield record;
-    if (record?.id === STATE) return;
-  }
-  // A stream that ends without its closing record was cut short, even when the connection closed cleanly.
-  throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
-}
-
-/** Returns ThreadBusy for the HTTP error by which older platforms report a busy thread (contract 6.4), else the same error. */
-function asRefusal(fault: unknown, call: CallContext): unknown {
-  const isBusy = fault instanceof PlatformResponse && fault.platformMessage.includes(BUSY);
-  return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;
-}
-
-/**
- * Returns the common start of the chat routes, and its path parameters. @throws PlatformConfiguration unless exactly one of agent
- * and deployment is given, and for a deployment without `token`
- */
-function addressOf(options: ChatOptions): { base: string; params: Record<string, string> } {
-  const { accountName, agentId, deploymentId } = options;
-  const base = '/api/v1/public/{accountName}';
-  if (agentId !== undefined && deploymentId === undefined) {
-    return { base: `${base}/agents/{agentId}/chat`, params: { accountName, agentId } };
-  }
-  if (agentId !== undefined || deploymentId === undefined) {
-    throw new PlatformConfiguration('agentId', 'or deploymentId is needed, and only one of them');
-  }
-  if (options.token === undefined) {
-    throw new PlatformConfiguration('agentId', 'is needed with an API key');
-  }
-  return {
-    base: `${base}/deployments/{deploymentId}/chat`,
-    params: { accountName, deploymentId },
-  };
-}
-
-/**
- * Creates the transport, which sends the credential in the header that its kind needs.
- * @throws PlatformConfiguration unless there is exactly one credential, and for an invalid option
- */
-function serviceOf(options: ChatOptions): Service {
-  const { apiKey, token } = options;
-  const credential = apiKey ?? token;
-  if (credential === undefined || (apiKey !== undefined && token !== undefined)) {
-    throw new PlatformConfiguration('apiKey', 'or token is needed, and only one of them');
-  }
-  const header = options.tokenHeader ?? 'x-service-auth-token';
-  return createService(
-    options.url,
-    credential,
-    (secret) => (apiKey === undefined ? { [header]: secret } : { authorization: `Api-Key ${secret}` }),
-    options,
-  );
-}
-
-/** Returns a message id; its random digits make ids of the same millisecond differ. */
-const newMessageId = (nowMs: number): string =>
-  `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
-
-/** Yields the opening record of a resumed stream, and its messages with a `sort` above the last received one. */
-function* missedRecords(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
-  yield cutoff;
-  for (const message of cutoff.state?.messages ?? []) {
-    if ((message.sort ?? 0) > lastSort) yield { ...message, isDelta: false };
-  }
-}
-
 /** Creates the client; it connects on the first call. @throws PlatformConfiguration for invalid or unsafe options */
 export function createChatClient(options: ChatOptions): ChatClient {
   const { base, params } = addressOf(options);
@@ -212,4 +133,83 @@ export function createChatClient(options: ChatOptions): ChatClient {
       ),
     close: () => service.close(),
   };
+}
+
+/**
+ * Returns the common start of the chat routes, and its path parameters. @throws PlatformConfiguration unless exactly one of agent
+ * and deployment is given, and for a deployment without `token`
+ */
+function addressOf(options: ChatOptions): { base: string; params: Record<string, string> } {
+  const { accountName, agentId, deploymentId } = options;
+  const base = '/api/v1/public/{accountName}';
+  if (agentId !== undefined && deploymentId === undefined) {
+    return { base: `${base}/agents/{agentId}/chat`, params: { accountName, agentId } };
+  }
+  if (agentId !== undefined || deploymentId === undefined) {
+    throw new PlatformConfiguration('agentId', 'or deploymentId is needed, and only one of them');
+  }
+  if (options.token === undefined) {
+    throw new PlatformConfiguration('agentId', 'is needed with an API key');
+  }
+  return {
+    base: `${base}/deployments/{deploymentId}/chat`,
+    params: { accountName, deploymentId },
+  };
+}
+
+/**
+ * Creates the transport, which sends the credential in the header that its kind needs.
+ * @throws PlatformConfiguration unless there is exactly one credential, and for an invalid option
+ */
+function serviceOf(options: ChatOptions): Service {
+  const { apiKey, token } = options;
+  const credential = apiKey ?? token;
+  if (credential === undefined || (apiKey !== undefined && token !== undefined)) {
+    throw new PlatformConfiguration('apiKey', 'or token is needed, and only one of them');
+  }
+  const header = options.tokenHeader ?? 'x-service-auth-token';
+  return createService(
+    options.url,
+    credential,
+    (secret) => (apiKey === undefined ? { [header]: secret } : { authorization: `Api-Key ${secret}` }),
+    options,
+  );
+}
+
+/** Yields records up to the closing one. Newer platforms may send more records after it; they are not read (contract 11.10). */
+async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void, undefined> {
+  for await (const line of jsonLines(answer)) {
+    if (isRecord(line) && line['error'] !== undefined) throw refusalOf(line['error'], answer);
+    const record = toRecord(line, answer);
+    if (record) yield record;
+    if (record?.id === STATE) return;
+  }
+  // A stream that ends without its closing record was cut short, even when the connection closed cleanly.
+  throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
+}
+
+/** Returns the error for an error line of the stream. */
+function refusalOf(error: unknown, answer: OpenAnswer): PlatformRefusal {
+  const message = platformMessage(JSON.stringify({ error }), answer.redact);
+  // A JSON-RPC error object means a refused credential (contract 6.1); a text means a failure.
+  if (isRecord(error)) return new ChatUnauthorized(message, answer.call);
+  return message.includes(BUSY) ? new ThreadBusy(message, answer.call) : new ChatFailed(message, answer.call);
+}
+
+/** Returns ThreadBusy for the HTTP error by which older platforms report a busy thread (contract 6.4), else the same error. */
+function asRefusal(fault: unknown, call: CallContext): unknown {
+  const isBusy = fault instanceof PlatformResponse && fault.platformMessage.includes(BUSY);
+  return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;
+}
+
+/** Returns a message id; its random digits make ids of the same millisecond differ. */
+const newMessageId = (nowMs: number): string =>
+  `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
+
+/** Yields the opening record of a resumed stream, and its messages with a `sort` above the last received one. */
+function* missedRecords(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
+  yield cutoff;
+  for (const message of cutoff.state?.messages ?? []) {
+    if ((message.sort ?? 0) > lastSort) yield { ...message, isDelta: false };
+  }
 }

@@ -53,82 +53,6 @@ export interface SqlOptions extends QueryOptions {
   onColumns?: (columns: SqlColumn[]) => void;
 }
 
-/**
- * Repeats the same request until the platform returns rows (contract 5.1).
- * @returns the JSON of the answer
- * @throws QueryRefused for an answer with another error, PlatformTimeout after `queryTimeoutMs`
- */
-async function loadUntilReady(
-  service: Service,
-  body: object,
-  queryTimeoutMs: number,
-  options: CallOptions,
-): Promise<unknown> {
-  const { signal, correlationId } = options;
-  const span = correlationId ?? randomIds.resource();
-  const deadlineMs = service.clock.now() + queryTimeoutMs;
-  let pauseMs = FIRST_PAUSE_MS;
-  for (let poll = 1; ; poll += 1) {
-    // The span names the query, and the number rises with each poll (contract 5.1). A header takes printable ASCII characters only,
-    // and at most about 200 of them.
-    const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
-    // `isSafe`: this POST only reads. `unread`: the JSON as received, because an answer may be CONTINUE.
-    const request = { family: 'data', ...LOAD, isSafe: true, requestId, body } as const;
-    const answer = await service.send({ ...request, read: unread }, options);
-    const error = isRecord(answer) ? answer['error'] : undefined;
-    if (error === undefined) return answer;
-    const call: CallContext = { ...LOAD, correlationId };
-    if (error !== CONTINUE)
-      // Only an error that is text is quoted.
-      throw new QueryRefused(
-        typeof error === 'string' ? service.redact(error).slice(0, MAX_MESSAGE) : 'error',
-        call,
-      );
-    if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
-    await service.clock.sleep(pauseMs, signal);
-    // Nothing to redact: the reason is the caller's own.
-    if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: (text) => text });
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-  }
-}
-
-/** Returns the columns that the first line of an SQL answer describes. @throws PlatformDecode */
-function columnsOf(value: unknown, answer: OpenAnswer): SqlColumn[] {
-  if (!Array.isArray(value)) throw answer.refuse('an answer without columns at its start');
-  return value.map((column: unknown) => {
-    const { name, column_type } = isRecord(column) ? column : {};
-    if (typeof name !== 'string') throw answer.refuse('a column without name');
-    return { name, type: textOrEmpty(column_type) };
-  });
-}
-
-/** Yields the rows of an SQL answer: its first line has the columns, each line has some rows as lists of cells. */
-async function* readRows(
-  answer: OpenAnswer,
-  onColumns: SqlOptions['onColumns'],
-): AsyncGenerator<DataRow, void, undefined> {
-  let columns: SqlColumn[] | undefined;
-  for await (const line of jsonLines(answer)) {
-    if (!isRecord(line)) throw answer.refuse('a line that is not an object');
-    if (line['error'] !== undefined) {
-      // `platformMessage` takes the text of a body and finds the message in it.
-      throw new QueryRefused(platformMessage(JSON.stringify(line), answer.redact), answer.call);
-    }
-    if (!columns) {
-      columns = columnsOf(line['schema'], answer);
-      onColumns?.(columns);
-    }
-    const names = columns.map(({ name }) => name);
-    const rows: unknown[] = Array.isArray(line['data']) ? line['data'] : [];
-    for (const row of rows) {
-      if (!Array.isArray(row)) throw answer.refuse('a row that is not a list');
-      const cells: unknown[] = row;
-      yield Object.fromEntries(names.map((name, index) => [name, cells[index] ?? null]));
-    }
-  }
-  if (!columns) throw answer.refuse('an answer without columns');
-}
-
 export type CoreDataClient = ReturnType<typeof createCoreDataClient>;
 
 /**
@@ -217,4 +141,80 @@ export function createCoreDataClient(options: CoreDataOptions) {
     /** Waits for running calls, then closes the connections. */
     close: () => service.close(),
   };
+}
+
+/**
+ * Repeats the same request until the platform returns rows (contract 5.1).
+ * @returns the JSON of the answer
+ * @throws QueryRefused for an answer with another error, PlatformTimeout after `queryTimeoutMs`
+ */
+async function loadUntilReady(
+  service: Service,
+  body: object,
+  queryTimeoutMs: number,
+  options: CallOptions,
+): Promise<unknown> {
+  const { signal, correlationId } = options;
+  const span = correlationId ?? randomIds.resource();
+  const deadlineMs = service.clock.now() + queryTimeoutMs;
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let poll = 1; ; poll += 1) {
+    // The span names the query, and the number rises with each poll (contract 5.1). A header takes printable ASCII characters only,
+    // and at most about 200 of them.
+    const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
+    // `isSafe`: this POST only reads. `unread`: the JSON as received, because an answer may be CONTINUE.
+    const request = { family: 'data', ...LOAD, isSafe: true, requestId, body } as const;
+    const answer = await service.send({ ...request, read: unread }, options);
+    const error = isRecord(answer) ? answer['error'] : undefined;
+    if (error === undefined) return answer;
+    const call: CallContext = { ...LOAD, correlationId };
+    if (error !== CONTINUE)
+      // Only an error that is text is quoted.
+      throw new QueryRefused(
+        typeof error === 'string' ? service.redact(error).slice(0, MAX_MESSAGE) : 'error',
+        call,
+      );
+    if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
+    await service.clock.sleep(pauseMs, signal);
+    // Nothing to redact: the reason is the caller's own.
+    if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: (text) => text });
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+/** Yields the rows of an SQL answer: its first line has the columns, each line has some rows as lists of cells. */
+async function* readRows(
+  answer: OpenAnswer,
+  onColumns: SqlOptions['onColumns'],
+): AsyncGenerator<DataRow, void, undefined> {
+  let columns: SqlColumn[] | undefined;
+  for await (const line of jsonLines(answer)) {
+    if (!isRecord(line)) throw answer.refuse('a line that is not an object');
+    if (line['error'] !== undefined) {
+      // `platformMessage` takes the text of a body and finds the message in it.
+      throw new QueryRefused(platformMessage(JSON.stringify(line), answer.redact), answer.call);
+    }
+    if (!columns) {
+      columns = columnsOf(line['schema'], answer);
+      onColumns?.(columns);
+    }
+    const names = columns.map(({ name }) => name);
+    const rows: unknown[] = Array.isArray(line['data']) ? line['data'] : [];
+    for (const row of rows) {
+      if (!Array.isArray(row)) throw answer.refuse('a row that is not a list');
+      const cells: unknown[] = row;
+      yield Object.fromEntries(names.map((name, index) => [name, cells[index] ?? null]));
+    }
+  }
+  if (!columns) throw answer.refuse('an answer without columns');
+}
+
+/** Returns the columns that the first line of an SQL answer describes. @throws PlatformDecode */
+function columnsOf(value: unknown, answer: OpenAnswer): SqlColumn[] {
+  if (!Array.isArray(value)) throw answer.refuse('an answer without columns at its start');
+  return value.map((column: unknown) => {
+    const { name, column_type } = isRecord(column) ? column : {};
+    if (typeof name !== 'string') throw answer.refuse('a column without name');
+    return { name, type: textOrEmpty(column_type) };
+  });
 }

@@ -56,17 +56,42 @@ export interface PlatformGroups extends ScimResources<WireGroup, WireGroupInput,
   get(id: string, choice?: { members?: boolean }, options?: CallOptions): Promise<WireGroup>;
 }
 
-/** Returns `attribute eq "value"`. RFC 7644 §3.4.2.2 defines the value as JSON, so JSON escapes it. */
-export function scimFilter(attribute: string, value: string): string {
-  return `${attribute} eq ${JSON.stringify(value)}`;
+/** Reads and writes SCIM users over `send`; every function throws PlatformError (errors.ts). */
+export function createUserCalls(send: Send): PlatformUsers {
+  const calls = createResourceCalls<WireUser, WireUserInput>(send, USERS, readUser);
+  return {
+    ...calls,
+    async findBy(attribute, value, options) {
+      const filter = scimFilter(attribute, value);
+      return (await calls.list({ startIndex: 1, count: 2, filter }, options)).resources;
+    },
+    get: (id, options) =>
+      callsOf(send, 'scim')('GET', `${USERS}/{id}`, { params: { id }, read: readUser }, options),
+  };
 }
 
-/** Returns the query parameter `excludedAttributes`; undefined leaves it out. */
-function excluded(members: boolean | undefined): string | undefined {
-  return members === false ? 'members' : undefined;
+/** Reads and writes SCIM groups over `send`; every function throws PlatformError (errors.ts). */
+export function createGroupCalls(send: Send): PlatformGroups {
+  const calls = createResourceCalls<WireGroup, WireGroupInput>(send, GROUPS, readGroup, MEMBERS_BOUNDS);
+  return {
+    ...calls,
+    async findByDisplayName(name, options) {
+      const filter = scimFilter('displayName', name);
+      return (await calls.list({ startIndex: 1, count: 2, filter, members: false }, options)).resources;
+    },
+    get(id, { members } = {}, options) {
+      const query = { excludedAttributes: excluded(members) };
+      const bounds = members === false ? {} : { bounds: MEMBERS_BOUNDS };
+      const request = { params: { id }, query, ...bounds, read: readGroup };
+      return callsOf(send, 'scim')('GET', `${GROUPS}/{id}`, request, options);
+    },
+  };
 }
 
-/** @param bounds limits of size and structure for the answers to `patch` and `replace`; default: those of every SCIM call */
+/**
+ * Creates the calls that users and groups have in common.
+ * @param bounds limits of size and structure for the answers to `patch` and `replace`; default: those of every SCIM call
+ */
 function createResourceCalls<T extends { id: string }, Input>(
   send: Send,
   route: string,
@@ -107,34 +132,12 @@ function createResourceCalls<T extends { id: string }, Input>(
   };
 }
 
-/** Reads and writes SCIM users over `send`; every function throws PlatformError (errors.ts). */
-export function createUserCalls(send: Send): PlatformUsers {
-  const calls = createResourceCalls<WireUser, WireUserInput>(send, USERS, readUser);
-  return {
-    ...calls,
-    async findBy(attribute, value, options) {
-      const filter = scimFilter(attribute, value);
-      return (await calls.list({ startIndex: 1, count: 2, filter }, options)).resources;
-    },
-    get: (id, options) =>
-      callsOf(send, 'scim')('GET', `${USERS}/{id}`, { params: { id }, read: readUser }, options),
-  };
+/** Returns `attribute eq "value"`. RFC 7644 §3.4.2.2 defines the value as JSON, so JSON escapes it. */
+export function scimFilter(attribute: string, value: string): string {
+  return `${attribute} eq ${JSON.stringify(value)}`;
 }
 
-/** Reads and writes SCIM groups over `send`; every function throws PlatformError (errors.ts). */
-export function createGroupCalls(send: Send): PlatformGroups {
-  const calls = createResourceCalls<WireGroup, WireGroupInput>(send, GROUPS, readGroup, MEMBERS_BOUNDS);
-  return {
-    ...calls,
-    async findByDisplayName(name, options) {
-      const filter = scimFilter('displayName', name);
-      return (await calls.list({ startIndex: 1, count: 2, filter, members: false }, options)).resources;
-    },
-    get(id, { members } = {}, options) {
-      const query = { excludedAttributes: excluded(members) };
-      const bounds = members === false ? {} : { bounds: MEMBERS_BOUNDS };
-      const request = { params: { id }, query, ...bounds, read: readGroup };
-      return callsOf(send, 'scim')('GET', `${GROUPS}/{id}`, request, options);
-    },
-  };
+/** Returns the query parameter `excludedAttributes`; undefined leaves it out. */
+function excluded(members: boolean | undefined): string | undefined {
+  return members === false ? 'members' : undefined;
 }

@@ -50,23 +50,6 @@ interface StreamsOptions extends AttemptOptions {
   idleTimeoutMs: number;
 }
 
-/** Yields the text of a UTF-8 body; a character that two pieces share comes with the later one. */
-async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  for await (const piece of body) yield decoder.decode(piece, { stream: true });
-  yield decoder.decode();
-}
-
-/** Returns at most the first `length` characters and leaves the rest unread. */
-async function firstOf(text: AsyncIterable<string>, length: number): Promise<string> {
-  let start = '';
-  for await (const piece of text) {
-    start += piece;
-    if (start.length >= length) break;
-  }
-  return start.slice(0, length);
-}
-
 /**
  * Creates streams to one tenant, each on its own connection; the pool opens with the first stream. A stream throws PlatformError
  * or an error of the option `admit`, also after some items. An end without error is the regular end of the body.
@@ -154,4 +137,21 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
       if (pool && !pool.destroyed) await pool.close();
     },
   };
+}
+
+/** Yields the text of a UTF-8 body; a character that two pieces share comes with the later one. */
+async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  for await (const piece of body) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
+}
+
+/** Returns at most the first `length` characters and leaves the rest unread. */
+async function firstOf(text: AsyncIterable<string>, length: number): Promise<string> {
+  let start = '';
+  for await (const piece of text) {
+    start += piece;
+    if (start.length >= length) break;
+  }
+  return start.slice(0, length);
 }

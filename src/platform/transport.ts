@@ -1,5 +1,6 @@
-// Sends one request and returns one answer: address, credential, deadline and errors. It does not retry; the
-// caller knows whether a call may be repeated.
+// Sends one request and returns one answer: address, credential, deadline and errors. It does not retry; the caller knows whether a
+// call may be repeated. `send` waits for its turn, `sendNow` prepares and reports the call, `exchange` makes it in time, and
+// `readAnswer` reads the record of a success.
 import { type Dispatcher, Pool } from 'undici';
 import { scanJson } from '../support/limits.ts';
 import { readAtMost } from '../support/read-at-most.ts';
@@ -15,6 +16,7 @@ import {
   PlatformTimeout,
   type CallContext,
 } from './errors.ts';
+import { noteSent, type Flight } from './flight.ts';
 import { faultCode } from './redact.ts';
 import {
   boundsOf,
@@ -24,36 +26,6 @@ import {
   type PlatformRequest,
   type Send,
 } from './request.ts';
-
-/**
- * One write in progress, passed to undici as the option `opaque` of the request. A write that never left the process cannot
- * have been applied.
- */
-interface Flight {
-  /** Becomes true just before the first byte is written. */
-  sent: boolean;
-}
-
-function isFlight(value: unknown): value is Flight {
-  return typeof value === 'object' && value !== null && 'sent' in value;
-}
-
-/** undici interceptor that sets `sent` when a connected socket takes the request. */
-const noteSent: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const flight: unknown = 'opaque' in options ? options.opaque : undefined;
-  if (!isFlight(flight)) return dispatch(options, handler);
-  return dispatch(options, {
-    onRequestStart(controller, context) {
-      handler.onRequestStart?.(controller, context);
-      // undici drops a request that was aborted while it waited for a socket: nothing of it is written.
-      if (!controller.aborted) flight.sent = true;
-    },
-    onResponseStart: (...start) => handler.onResponseStart?.(...start),
-    onResponseData: (...data) => handler.onResponseData?.(...data),
-    onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
-    onResponseError: (...fault) => handler.onResponseError?.(...fault),
-  });
-};
 
 /** An error body is read up to this size; its message is shortened further. */
 const REFUSAL_BYTES = 64 * 1024;
@@ -70,6 +42,12 @@ export interface TransportOptions extends AttemptOptions {
   /** Largest number of connections. */
   connections: number;
   gate?: CallGate | undefined;
+}
+
+/** The request as it is sent. */
+interface Wire {
+  path: string;
+  headers: Record<string, string>;
 }
 
 interface Answer {
@@ -98,59 +76,50 @@ export function createTransport(options: TransportOptions): { send: Send; close(
   // For writes: records whether a write was sent, because only a sent write may have been applied.
   const watchedPool: Dispatcher = pool.compose(noteSent);
 
-  /** Sends the request and reads the answer. @throws PlatformError if no complete answer arrives */
+  /** Sends the request and reads the answer in time. @throws PlatformError if no complete answer arrives */
   async function exchange(
     request: PlatformRequest<unknown>,
-    wire: { path: string; headers: Record<string, string> },
+    wire: Wire,
     call: CallContext,
     { signal, timeoutMs = options.timeoutMs }: CallOptions,
   ): Promise<Answer> {
-    // One controller per call, with its listener removed at the end, so that a long-lived signal does not collect listeners.
-    const controller = new AbortController();
-    const isWriting = isWrite(request);
     const flight: Flight = { sent: false };
-    const sendAndRead = async (): Promise<Answer> => {
-      const response = await (isWriting ? watchedPool : pool).request({
-        method: request.method,
-        ...wire,
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        signal: controller.signal,
-        opaque: flight,
-      });
-      const { statusCode: status, headers, body } = response;
-      const maxBytes = isSuccess(status) ? boundsOf(request).maxBytes : REFUSAL_BYTES;
-      const { bytes, isWhole } = await readAtMost(body, maxBytes);
-      if (isSuccess(status) && !isWhole) {
-        throw new AnswerTooLarge(`more than ${maxBytes} bytes`, { ...call, mayHaveCommitted: isWriting });
-      }
-      return { status, headers, bytes };
-    };
-    let ended: 'timeout' | 'aborted' | undefined;
-    let endEarly: (reason: 'timeout' | 'aborted') => void = () => undefined;
-    // The pool handles an abort only when a connection is free. This promise ends the call without that wait.
-    const earlyEnd = new Promise<never>((_, reject) => {
-      endEarly = (reason) => {
-        ended ??= reason;
-        controller.abort();
-        reject(new Error(reason));
-      };
-    });
-    const onAbort = (): void => endEarly('aborted');
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => endEarly('timeout'), timeoutMs);
+    const early = createEarlyEnd(signal, timeoutMs);
     try {
-      return await Promise.race([sendAndRead(), earlyEnd]);
+      const answer = sendAndRead(request, { ...wire, signal: early.signal, opaque: flight }, call);
+      return await Promise.race([answer, early.end]);
     } catch (fault) {
       // Without an answer, a write may have been applied if it was sent.
-      const unanswered: CallContext = { ...call, mayHaveCommitted: isWriting && flight.sent };
-      if (ended === 'aborted') throw new PlatformAborted(unanswered, { cause: signal?.reason, redact });
-      if (ended === 'timeout') throw new PlatformTimeout(timeoutMs, unanswered);
+      const unanswered: CallContext = { ...call, mayHaveCommitted: isWrite(request) && flight.sent };
+      if (early.reason() === 'aborted')
+        throw new PlatformAborted(unanswered, { cause: signal?.reason, redact });
+      if (early.reason() === 'timeout') throw new PlatformTimeout(timeoutMs, unanswered);
       if (fault instanceof PlatformError) throw fault;
       throw new PlatformConnection(faultCode(fault), unanswered, { cause: fault, redact });
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      early.release();
     }
+  }
+
+  /** Sends the request and reads the answer up to its limit of bytes. @throws AnswerTooLarge, or an error of the connection */
+  async function sendAndRead(
+    request: PlatformRequest<unknown>,
+    wire: Wire & { signal: AbortSignal; opaque: Flight },
+    call: CallContext,
+  ): Promise<Answer> {
+    const isWriting = isWrite(request);
+    const response = await (isWriting ? watchedPool : pool).request({
+      method: request.method,
+      ...wire,
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+    });
+    const { statusCode: status, headers, body } = response;
+    const maxBytes = isSuccess(status) ? boundsOf(request).maxBytes : REFUSAL_BYTES;
+    const { bytes, isWhole } = await readAtMost(body, maxBytes);
+    if (isSuccess(status) && !isWhole) {
+      throw new AnswerTooLarge(`more than ${maxBytes} bytes`, { ...call, mayHaveCommitted: isWriting });
+    }
+    return { status, headers, bytes };
   }
 
   /** Returns the JSON of a success as `request.read` reads it. @throws PlatformError for every other answer */
@@ -201,6 +170,37 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     send,
     async close() {
       if (!pool.destroyed) await pool.close();
+    },
+  };
+}
+
+/**
+ * Ends a call after `timeoutMs`, or when the caller aborts it: `signal` aborts, `end` rejects, and `reason` tells the cause.
+ * `release` is called at the end of every call.
+ */
+function createEarlyEnd(callerSignal: AbortSignal | undefined, timeoutMs: number) {
+  // One controller per call, with its listener removed at the end, so that a long-lived signal does not collect listeners.
+  const controller = new AbortController();
+  let reason: 'timeout' | 'aborted' | undefined;
+  let endEarly: (why: 'timeout' | 'aborted') => void = () => undefined;
+  // The pool handles an abort only when a connection is free. This promise ends the call without that wait.
+  const end = new Promise<never>((_, reject) => {
+    endEarly = (why) => {
+      reason ??= why;
+      controller.abort();
+      reject(new Error(why));
+    };
+  });
+  const onAbort = (): void => endEarly('aborted');
+  callerSignal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => endEarly('timeout'), timeoutMs);
+  return {
+    signal: controller.signal,
+    end,
+    reason: () => reason,
+    release: (): void => {
+      clearTimeout(timer);
+      callerSignal?.removeEventListener('abort', onAbort);
     },
   };
 }
