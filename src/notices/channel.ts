@@ -1,6 +1,7 @@
 // Tells one receiver which conditions began or ended. A condition is what an operator has to act on, such as held changes.
 // Only the process with the lease of the channel sends; the others check periodically whether the lease is free. A message is
-// stored from before its first attempt until it is accepted, so a killed process loses none.
+// stored from before its first attempt until it is accepted, so a killed process loses none. Each round sends the stored message,
+// or composes the next one from the difference between the conditions that the receiver was told and the present ones.
 import type {
   NoticeChannelState,
   NoticeMessage,
@@ -62,21 +63,35 @@ export function startNoticeChannel(
   const checkMs = (): number => Math.max(MIN_CHECK_MS, Math.min(CHECK_MS, settings.groupMs));
   let isFailing = false;
 
+  /** Sends the stored message if it is due, or composes the next one. @returns the wait before the next round, milliseconds */
+  async function round(signal: AbortSignal): Promise<number> {
+    if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
+    const state = await store.read(name);
+    if (state.message) {
+      // No problem: the receiver accepted an operator's test message after the last failure, so this message is due now.
+      const waitMs = state.problem === null ? 0 : leftUntil(state.message.nextAt);
+      return waitMs > 0 ? Math.min(waitMs, checkMs()) : send(state.message, signal);
+    }
+    if (isPaused(state)) return checkMs();
+    const message = await compose(state);
+    return message ? send(message, signal) : checkMs();
+  }
+
+  /** Returns whether the receiver refused messages at its present address, and the pause after that has not ended. */
+  function isPaused({ pause }: NoticeChannelState): boolean {
+    if (pause === null || pause.address !== digestOfAddress(settings.url)) return false;
+    // null: the receiver is gone from this address for good.
+    return pause.until === null || leftUntil(pause.until) > 0;
+  }
+
   /**
    * Returns the milliseconds until a stored time. A stored time is at most one hour away. If it is further away, the clock
    * was set back, and the wait is over.
    */
-  const leftUntil = (moment: number): number => {
+  function leftUntil(moment: number): number {
     const left = moment - clock.now();
     return left > LONGEST_WAIT_MS ? 0 : left;
-  };
-
-  /** Returns whether the receiver refused messages at its present address, and the pause after that has not ended. */
-  const isPaused = ({ pause }: NoticeChannelState): boolean =>
-    pause !== null &&
-    pause.address === digestOfAddress(settings.url) &&
-    // null: the receiver is gone from this address for good.
-    (pause.until === null || leftUntil(pause.until) > 0);
+  }
 
   /**
    * Composes and stores the next message. `state.told`: the conditions that the receiver was told.
@@ -144,20 +159,6 @@ export function startNoticeChannel(
     );
     await store.save(name, { ...failure, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
     return Math.min(waitMs, checkMs());
-  }
-
-  /** Sends the stored message if it is due, or composes the next one. @returns the wait before the next round, milliseconds */
-  async function round(signal: AbortSignal): Promise<number> {
-    if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
-    const state = await store.read(name);
-    if (state.message) {
-      // No problem: the receiver accepted an operator's test message after the last failure, so this message is due now.
-      const waitMs = state.problem === null ? 0 : leftUntil(state.message.nextAt);
-      return waitMs > 0 ? Math.min(waitMs, checkMs()) : send(state.message, signal);
-    }
-    if (isPaused(state)) return checkMs();
-    const message = await compose(state);
-    return message ? send(message, signal) : checkMs();
   }
 
   const failure = { failedMs: STANDBY_MS, message: 'notices cannot be read: tried again' };
