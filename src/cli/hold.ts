@@ -1,6 +1,7 @@
 // Defines the commands hold, release and resync, which are orders about whole targets.
 import type { Command } from 'commander';
-import { holdTargets, releaseTargets, resync } from '../ops/hold.ts';
+import { holdTargets, releaseTargets } from '../ops/hold.ts';
+import { resync } from '../ops/resync.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { requireKnown } from './unknown-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';

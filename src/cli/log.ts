@@ -20,13 +20,8 @@ import {
   removedEntriesTexts,
   verifyLogs,
 } from '../ops/log/provisioning-log.ts';
-import {
-  COLUMNS,
-  flatten,
-  STATUS_WORDS,
-  toProvisioningRecord,
-  writtenValueText,
-} from '../ops/log/provisioning-record.ts';
+import { COLUMNS, flatten, writtenValueText } from '../ops/log/provisioning-csv.ts';
+import { STATUS_WORDS, toProvisioningRecord } from '../ops/log/provisioning-record.ts';
 import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { someOf } from '../support/sentence-parts.ts';

@@ -24,47 +24,17 @@ export interface AdviceFacts {
   write?: Condition['write'];
 }
 
-/** Returns the end of an advice: the command that syncs the resource again, also after its dead letter was dropped. */
-const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge sync ${ref}.`;
-
-const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';
-
-/** Returns a sentence part, without a full stop, that tells how to take the rejection of a resource back. */
-export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
-  const id = approvals?.rejectionOf(ref);
-  return id === undefined
-    ? 'scim-bridge approvals list --all names the rejection to withdraw'
-    : `scim-bridge approvals withdraw ${id} --ref ${ref} takes it back`;
+/**
+ * Returns the advice for a reason.
+ * @param reason reason of a condition or of a log entry
+ */
+export function adviceFor(reason: string, facts: AdviceFacts): string {
+  return (
+    ADVICE[reason]?.(facts) ?? (facts.status === 'retry' ? 'Nothing: it is tried again.' : 'See the runbook.')
+  );
 }
 
-/** Returns the advice for a refused deactivation, deletion or change of members. Nothing at the identity provider can mend it. */
-const refusedWriteAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts): string =>
-  write === 'members'
-    ? `Ask the operator of the platform why this change of the group's members is refused, ${thenRetry(facts)}`
-    : `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
-
-/** Words of conflicts whose message names the holder and what to do about that account (find-user.ts, taken-name.ts). */
-const HOLDER_TOLD = ['userName is already taken by the account of', 'the account is still that of'];
-
-function conflictAdvice(facts: AdviceFacts): string {
-  const { message = '', write } = facts;
-  if (write) return refusedWriteAdvice(write, facts);
-  if (message.includes(HOLDER_REFUSED))
-    return 'Correct the dead letter that the message names last: this change follows by itself.';
-  if (HOLDER_TOLD.some((words) => message.includes(words)))
-    return `Do what the message says, ${thenRetry(facts)}`;
-  return `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`;
-}
-
-/** Returns the advice for an account or group that another connection of the target has. */
-function takenAdvice(facts: AdviceFacts): string {
-  if (facts.message?.includes(LINKED_TWICE))
-    return `Decide which of the two is to have it, order what the message says, ${thenRetry(facts)}`;
-  if (facts.ref.startsWith('Group:'))
-    return `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`;
-  return `If they are two people, correct at its identity provider what the message names. If they are one, delete the person (to unassign is not enough) at the identity provider of the other connection, and take the further steps of the message. In both cases ${thenRetry(facts)}`;
-}
-
+/** Advice for each reason. */
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   // A definition of another type is mended by the settings (TYPE_ADVICE), never by a value of the identity provider.
   AttributesNotWritten: (facts) =>
@@ -115,12 +85,43 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   PlatformFailed: () => 'Nothing: it is tried again until the platform answers.',
 };
 
-/**
- * Returns the advice for a reason.
- * @param reason reason of a condition or of a log entry
- */
-export function adviceFor(reason: string, facts: AdviceFacts): string {
-  return (
-    ADVICE[reason]?.(facts) ?? (facts.status === 'retry' ? 'Nothing: it is tried again.' : 'See the runbook.')
-  );
+/** Words of conflicts whose message names the holder and what to do about that account (find-user.ts, taken-name.ts). */
+const HOLDER_TOLD = ['userName is already taken by the account of', 'the account is still that of'];
+
+function conflictAdvice(facts: AdviceFacts): string {
+  const { message = '', write } = facts;
+  if (write) return refusedWriteAdvice(write, facts);
+  if (message.includes(HOLDER_REFUSED))
+    return 'Correct the dead letter that the message names last: this change follows by itself.';
+  if (HOLDER_TOLD.some((words) => message.includes(words)))
+    return `Do what the message says, ${thenRetry(facts)}`;
+  return `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`;
 }
+
+/** Returns the advice for an account or group that another connection of the target has. */
+function takenAdvice(facts: AdviceFacts): string {
+  if (facts.message?.includes(LINKED_TWICE))
+    return `Decide which of the two is to have it, order what the message says, ${thenRetry(facts)}`;
+  if (facts.ref.startsWith('Group:'))
+    return `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`;
+  return `If they are two people, correct at its identity provider what the message names. If they are one, delete the person (to unassign is not enough) at the identity provider of the other connection, and take the further steps of the message. In both cases ${thenRetry(facts)}`;
+}
+
+/** Returns the advice for a refused deactivation, deletion or change of members. Nothing at the identity provider can mend it. */
+const refusedWriteAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts): string =>
+  write === 'members'
+    ? `Ask the operator of the platform why this change of the group's members is refused, ${thenRetry(facts)}`
+    : `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
+
+/** Returns a sentence part, without a full stop, that tells how to take the rejection of a resource back. */
+export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
+  const id = approvals?.rejectionOf(ref);
+  return id === undefined
+    ? 'scim-bridge approvals list --all names the rejection to withdraw'
+    : `scim-bridge approvals withdraw ${id} --ref ${ref} takes it back`;
+}
+
+/** Returns the end of an advice: the command that syncs the resource again, also after its dead letter was dropped. */
+const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge sync ${ref}.`;
+
+const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';

@@ -52,13 +52,9 @@ export async function listDeadLetters(
   let skip = offset;
   for (const state of states) {
     for (const outbox of state.outboxes.values()) {
-      // A read of fewer than PORTION is the last one: the target has no others, or the limit is reached.
-      for (let read = PORTION; read === PORTION && found.length < limit;) {
-        const portion = Math.min(PORTION, limit - found.length);
-        const blocked = await outbox.blocked({ offset: skip, limit: portion });
-        read = blocked.length;
-        skip += read;
-        found.push(...(await describe(state, outbox, blocked)));
+      for await (const portion of portionsOf(outbox, { offset: skip, limit: limit - found.length })) {
+        skip += portion.length;
+        found.push(...(await describe(state, outbox, portion)));
       }
       if (found.length >= limit) return found;
       // All dead letters of this target are left out or listed now, so the rest of the offset belongs to the next target.
@@ -66,6 +62,19 @@ export async function listDeadLetters(
     }
   }
   return found;
+}
+
+/** Yields `limit` dead letters of one target at most. A portion of fewer than PORTION is the last one. */
+async function* portionsOf(
+  outbox: Outbox,
+  { offset, limit }: { offset: number; limit: number },
+): AsyncGenerator<Awaited<ReturnType<Outbox['blocked']>>> {
+  let read = 0;
+  for (let last = PORTION; last === PORTION && read < limit; read += last) {
+    const portion = await outbox.blocked({ offset: offset + read, limit: Math.min(PORTION, limit - read) });
+    yield portion;
+    last = portion.length;
+  }
 }
 
 /**

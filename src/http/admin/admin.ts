@@ -1,7 +1,8 @@
 // Builds the router of /admin: the admin API, the sign-in and the operators' page.
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
-import { readStatus, restfulCoverage } from '../../ops/status/status.ts';
+import { restfulCoverage } from '../../ops/status/read-coverage.ts';
+import { readStatus } from '../../ops/status/status.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { createLogExports } from './log-export.ts';
 import { createOperations } from './operations.ts';

@@ -9,7 +9,14 @@ import type { Clock } from '../../support/sources.ts';
 import type { TargetSettings } from '../../sync/target.ts';
 import { checkDefinitions, type WriterStates } from './check-definitions.ts';
 import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
-import { adviceBeforeRights, isOfProxy, proxyAdvice, replyOf, replyWords } from './reply.ts';
+import {
+  adviceBeforeRights,
+  isOfProxy,
+  proxyAdvice,
+  replyOf,
+  replyWords,
+  type PlatformReply,
+} from './reply.ts';
 
 /** Longest time without data of the call that reads the clock of a platform. */
 const TIME_LIMIT_MS = 5000;
@@ -27,24 +34,11 @@ export async function checkTarget(
   { states, clock, signal }: TargetCheckDeps,
 ): Promise<DoctorFinding[]> {
   const { name, url, handover } = settings;
-  const { ok, warning, error } = findingFor(`target ${name}`);
+  const { ok, warning } = findingFor(`target ${name}`);
   const options = { signal };
   const owner = await replyOf(() => client.accounts.me(options));
-  if (owner.kind === 'unreachable')
-    return [error(`does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`)];
-  if (owner.kind === 'refused' && owner.status === 401)
-    return [error('refuses the key (401)', `Set a new targets.${name}.token.`)];
-  const advice = adviceBeforeRights(name, owner);
-  if (owner.kind === 'refused' && advice !== undefined)
-    return [
-      owner.status === 429
-        ? error('limits the rate (429)', advice)
-        : error(`fails: it answers ${owner.status}`, advice),
-    ];
-  if (isOfProxy(owner) && (await answersAsProxyOnly(client, options)))
-    return [
-      error(`answers every address below ${url} with ${replyWords(owner, 'a web page')}`, proxyAdvice(name)),
-    ];
+  const stop = await whyNoCheckSucceeds(settings, client, owner, options);
+  if (stop) return [stop];
   const findings = [
     owner.kind === 'answered'
       ? ok(`the key is valid and belongs to ${owner.value.username}`)
@@ -56,6 +50,35 @@ export async function checkTarget(
   const platformTime = await timeOf(url).catch(() => undefined);
   if (platformTime !== undefined) findings.push(clockFinding(name, platformTime, clock.now()));
   return findings;
+}
+
+/**
+ * Returns why no other check can succeed: the platform does not answer or fails, or refuses the key, or only a proxy answers;
+ * undefined: the others are made.
+ * @param owner reply to the question for the owner of the key
+ */
+async function whyNoCheckSucceeds(
+  { name, url }: TargetSettings,
+  client: PlatformClient,
+  owner: PlatformReply<unknown>,
+  options: CallOptions,
+): Promise<DoctorFinding | undefined> {
+  const { error } = findingFor(`target ${name}`);
+  if (owner.kind === 'unreachable')
+    return error(`does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`);
+  if (owner.kind === 'refused' && owner.status === 401)
+    return error('refuses the key (401)', `Set a new targets.${name}.token.`);
+  const advice = adviceBeforeRights(name, owner);
+  if (owner.kind === 'refused' && advice !== undefined)
+    return owner.status === 429
+      ? error('limits the rate (429)', advice)
+      : error(`fails: it answers ${owner.status}`, advice);
+  if (isOfProxy(owner) && (await answersAsProxyOnly(client, options)))
+    return error(
+      `answers every address below ${url} with ${replyWords(owner, 'a web page')}`,
+      proxyAdvice(name),
+    );
+  return undefined;
 }
 
 type CallOptions = { signal: AbortSignal };

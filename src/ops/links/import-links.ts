@@ -5,7 +5,7 @@ import { fold, parseRef, type Ref, type StoredRecord } from '../../directory/rec
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { unrecognisedText } from '../../reconcile/tenant/tenant.ts';
 import { isGone } from '../../sync/calls/failures.ts';
-import type { LinkRow } from './link-rows.ts';
+import { readGivenLink, refOfGiven, type GivenLink } from './given-link.ts';
 
 /**
  * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such
@@ -55,16 +55,33 @@ export async function* importLinks(
   }
 }
 
-const BUSY_ELSEWHERE =
-  'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does';
-
-/**
- * Imports one row: finds the resource by ref, externalId or name, and checks that the platform has the same person or group
- * under the id. A wrong link would give one person the data of another. All values are then written again.
- */
+/** Imports one row. The message of a refusal begins with the names at both sides. */
 async function importLink(
   scopes: readonly ReconcileScope[],
   row: unknown,
+  options: ImportOptions & { recordOnce: (scope: ReconcileScope) => Promise<void> },
+): Promise<ImportedRow> {
+  const given = readGivenLink(row);
+  if (!given)
+    return {
+      outcome: 'invalid',
+      why: 'a line is a JSON object with connection, target, kind (User or Group) and platformId',
+    };
+  const { outcome, why } = await linkGiven(scopes, given, options);
+  if (why === undefined) return { outcome };
+  const { connection, target, kind, name, ref } = given;
+  return { outcome, why: `${kind} ${name ?? ref}, ${connection} → ${target}: ${why}` };
+}
+
+/**
+ * Finds the resource of a row by ref, externalId or name, checks that the platform has the same person or group under the id and
+ * that no other resource has it, and links both. A wrong link would give one person the data of another. All values are then
+ * written again.
+ * @returns the outcome, with the cause of a refusal
+ */
+async function linkGiven(
+  scopes: readonly ReconcileScope[],
+  given: GivenLink,
   {
     by,
     dryRun,
@@ -72,55 +89,81 @@ async function importLink(
     recordOnce,
   }: ImportOptions & { recordOnce: (scope: ReconcileScope) => Promise<void> },
 ): Promise<ImportedRow> {
-  const given = readRow(row);
-  if (!given)
-    return {
-      outcome: 'invalid',
-      why: 'a line is a JSON object with connection, target, kind (User or Group) and platformId',
-    };
-  const { connection, target, kind, name, platformId, account, origin } = given;
-  const subject = `${kind} ${name ?? given.ref}, ${connection} → ${target}`;
-  const refused = (outcome: Imported, cause: string): ImportedRow => ({
-    outcome,
-    why: `${subject}: ${cause}`,
-  });
+  const { connection, target, kind, platformId } = given;
   const scope = scopes.find((each) => each.connection === connection && each.target.name === target);
-  if (!scope) return refused('unknown', 'the settings have no such connection with this target');
+  if (!scope) return { outcome: 'unknown', why: 'the settings have no such connection with this target' };
   const unrecognised = await scope.outbox.whyUnrecognised();
-  if (unrecognised) return refused('unrecognised', unrecognisedText(target, unrecognised));
-  const ref = await refOfRow(scope, given);
+  if (unrecognised) return { outcome: 'unrecognised', why: unrecognisedText(target, unrecognised) };
+  const ref = await refOfGiven(scope, given);
   const record = ref && (await scope.directory.get(kind, parseRef(ref).id));
-  if (!record) return refused('unknown', 'no resource, or more than one, has this ref, externalId or name');
-  const { elsewhere } = scope.links;
-  const claimable = { kind, platformId, isNew: false };
-  if ((await scope.links.get(target, ref)).id === platformId) {
-    // The claim removes the link of a former connection that an interrupted import may have left.
-    const claimed = dryRun ? 'claimed' : await elsewhere.claim(target, ref, claimable);
-    return claimed === 'busy' ? refused('busy', BUSY_ELSEWHERE) : { outcome: 'unchanged' };
-  }
+  if (!record)
+    return { outcome: 'unknown', why: 'no resource, or more than one, has this ref, externalId or name' };
+  if ((await scope.links.get(target, ref)).id === platformId) return keepLink(scope, ref, given, dryRun);
   const difference = await differenceFrom(scope, given, record, signal);
-  if (difference === 'absent') return refused('absent', `the platform has no id ${platformId}`);
-  if (difference !== undefined) return refused('mismatch', `${platformId} has ${difference}`);
-  const ofOther = ({ ref: other, connection: owner }: Holder): ImportedRow =>
-    refused('taken', `${platformId} is linked to ${other} of the connection ${owner}`);
-  const holderElsewhere = await elsewhere.holderOf(target, kind, platformId);
-  if (holderElsewhere) return ofOther(holderElsewhere);
-  const holder = await scope.links.holderOf(target, kind, platformId);
-  if (holder !== undefined && holder !== ref && (await scope.directory.get(kind, parseRef(holder).id)))
-    return refused('taken', `${platformId} is linked to another resource`);
+  if (difference === 'absent') return { outcome: 'absent', why: `the platform has no id ${platformId}` };
+  if (difference !== undefined) return { outcome: 'mismatch', why: `${platformId} has ${difference}` };
+  const holder = await otherHolder(scope, ref, given);
+  if (holder !== undefined) return takenBy(platformId, holder);
   if (dryRun) return { outcome: 'imported' };
   await recordOnce(scope);
-  const reserved = await elsewhere.reserve(target, ref, claimable);
-  if (reserved === 'busy') return refused(reserved, BUSY_ELSEWHERE);
+  return storeLink(scope, ref, given, by);
+}
+
+const BUSY_ELSEWHERE =
+  'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does';
+
+/** Claims the id of a link that is stored already: this removes the link of a former connection that an interrupted import left. */
+async function keepLink(
+  { links: { elsewhere } }: ReconcileScope,
+  ref: Ref,
+  { target, kind, platformId }: GivenLink,
+  dryRun: boolean,
+): Promise<ImportedRow> {
+  const claimed = dryRun ? 'claimed' : await elsewhere.claim(target, ref, { kind, platformId, isNew: false });
+  return claimed === 'busy' ? { outcome: 'busy', why: BUSY_ELSEWHERE } : { outcome: 'unchanged' };
+}
+
+const ANOTHER = 'another resource';
+
+/** Returns words for the resource, also of another connection, that is linked to the id; undefined: no other one is. */
+async function otherHolder(
+  { directory, links }: ReconcileScope,
+  ref: Ref,
+  { target, kind, platformId }: GivenLink,
+): Promise<string | undefined> {
+  const elsewhere = await links.elsewhere.holderOf(target, kind, platformId);
+  if (elsewhere) return holderText(elsewhere);
+  const holder = await links.holderOf(target, kind, platformId);
+  const isHeld =
+    holder !== undefined && holder !== ref && (await directory.get(kind, parseRef(holder).id)) !== undefined;
+  return isHeld ? ANOTHER : undefined;
+}
+
+const holderText = ({ ref, connection }: Holder): string => `${ref} of the connection ${connection}`;
+
+const takenBy = (platformId: string, holder: string): ImportedRow => ({
+  outcome: 'taken',
+  why: `${platformId} is linked to ${holder}`,
+});
+
+/** Reserves the id, stores the link, and then removes links of former connections to the id. */
+async function storeLink(
+  { links: { elsewhere }, outbox }: ReconcileScope,
+  ref: Ref,
+  { target, kind, platformId, account, origin }: GivenLink,
+  by: string,
+): Promise<ImportedRow> {
+  const reserved = await elsewhere.reserve(target, ref, { kind, platformId, isNew: false });
+  if (reserved === 'busy') return { outcome: 'busy', why: BUSY_ELSEWHERE };
   // Not a list: another connection is linked to the id.
-  if (!Array.isArray(reserved)) return ofOther(reserved);
+  if (!Array.isArray(reserved)) return takenBy(platformId, holderText(reserved));
   // `adopting` and `rejoining` both mean: memberships that the platform has already are neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };
   const link = { id: platformId, ...(account === null ? {} : { account }), origin, ...linked };
-  const outcome = await scope.outbox.adoptLink(ref, link, `import:${by}`);
-  if (outcome === 'taken') return refused(outcome, `${platformId} is linked to another resource`);
-  if (outcome === 'busy') return refused(outcome, 'a sync of it runs; import the line again');
-  if (outcome === 'unknown') return refused(outcome, 'it was deleted meanwhile');
+  const outcome = await outbox.adoptLink(ref, link, `import:${by}`);
+  if (outcome === 'taken') return takenBy(platformId, ANOTHER);
+  if (outcome === 'busy') return { outcome, why: 'a sync of it runs; import the line again' };
+  if (outcome === 'unknown') return { outcome, why: 'it was deleted meanwhile' };
   // Not earlier: if this link is refused, the link of a former connection is the only one that names the account.
   await elsewhere.giveWay(target, platformId, reserved);
   return { outcome };
@@ -166,57 +209,4 @@ async function differenceFrom(
     if (isGone(error)) return 'absent';
     throw error;
   }
-}
-
-interface GivenLink extends Pick<
-  LinkRow,
-  'connection' | 'target' | 'kind' | 'name' | 'externalId' | 'account'
-> {
-  /** '': the row has none. */
-  ref: string;
-  platformId: string;
-  origin: 'created' | 'adopted';
-}
-
-/** Returns the link of a row of a file; undefined: the row is malformed. */
-function readRow(row: unknown): GivenLink | undefined {
-  if (typeof row !== 'object' || row === null) return undefined;
-  const { connection, target, ref, kind, name, externalId, platformId, account, origin } = row as Record<
-    string,
-    unknown
-  >;
-  const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-  if (!text(connection) || !text(target) || !text(platformId)) return undefined;
-  if (kind !== 'User' && kind !== 'Group') return undefined;
-  return {
-    connection: String(connection),
-    target: String(target),
-    ref: text(ref) ?? '',
-    kind,
-    name: text(name),
-    externalId: text(externalId),
-    platformId: String(platformId),
-    account: text(account),
-    // Only `created` allows a later deletion, so any other origin counts as adopted.
-    origin: origin === 'created' ? 'created' : 'adopted',
-  };
-}
-
-/** Finds the resource of a row by its ref, externalId or name; undefined: none, or several, fit. */
-async function refOfRow(
-  { directory }: Pick<ReconcileScope, 'directory'>,
-  row: GivenLink,
-): Promise<Ref | undefined> {
-  const { kind } = row;
-  if (row.ref.startsWith(`${kind}:`) && (await directory.get(kind, parseRef(row.ref as Ref).id)))
-    return row.ref as Ref;
-  const lookups: [attribute: string, value: string | null][] = [
-    ['externalid', row.externalId],
-    [kind === 'User' ? 'username' : 'displayname', row.name],
-  ];
-  for (const [attribute, value] of lookups) {
-    const found = value === null ? [] : ((await directory.lookup(kind, attribute, value)) ?? []);
-    if (found.length === 1) return `${kind}:${found[0] ?? ''}`;
-  }
-  return undefined;
 }

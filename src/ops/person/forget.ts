@@ -1,5 +1,6 @@
-// Removes the stored data of a person who is no longer pushed (docs/privacy.md). The order is an audit entry; the hash chains of
-// the logs stay whole.
+// Removes the stored data of a person who is no longer pushed (docs/privacy.md): finds what is kept and refuses the order while the
+// person is pushed or an account may be open (`checkForget`), stores the order, and removes the data connection by connection
+// (`forgetIn`). The order is an audit entry; the hash chains of the logs stay whole.
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import type { OperationStore } from '../../directory/logs/operations.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
@@ -8,6 +9,7 @@ import type { EntryTest, RemovedItems } from '../../directory/person/person-data
 import type { Clock, Ids } from '../../support/sources.ts';
 import { idToRef, toSearched } from '../find.ts';
 import { isUnderWay } from './lost-handover.ts';
+import { createMentions } from './mentions.ts';
 import type { AccountState, ForgettablePerson } from './forgettable-person.ts';
 import { identifyPerson, type IdentifyOptions } from './identify-person.ts';
 
@@ -56,6 +58,32 @@ interface ForgetOptions extends IdentifyOptions {
 
 export type ForgetDeps = { clock: Clock; ids: Ids; operations: Pick<OperationStore, 'dropResults'> };
 
+/** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */
+export async function forgetPerson(
+  deps: ForgetDeps,
+  states: readonly DesiredState[],
+  text: string,
+  options: ForgetOptions,
+): Promise<ForgetOutcome> {
+  const checked = await checkForget(states, text, options);
+  if (checked.kind !== 'ready') return checked;
+  const { actor, leaveAccounts, otherPeople } = options;
+  const now = deps.clock.now();
+  const order = { actor, leaveAccounts, otherPeople, since: options.since ?? now, triedAt: now };
+  // All orders are stored before the first removal, so that none is missing after a kill.
+  for (const { desired, refs, names, externalIds } of checked.persons)
+    await desired.forgetOrders.start(refs, { names: [...names], externalIds: [...externalIds], ...order });
+  const reports: ForgetReport[] = [];
+  for (const person of checked.persons) {
+    const report = await forgetIn(deps, person, actor);
+    if (!report) return { kind: 'busy', connection: person.desired.connection };
+    reports.push(report);
+  }
+  await deps.operations.dropResults();
+  for (const { desired, refs } of checked.persons) await desired.forgetOrders.end(refs);
+  return { kind: 'forgotten', reports };
+}
+
 /** Returns why a person cannot be forgotten now, or the persons of each connection; changes nothing. */
 export async function checkForget(
   states: readonly DesiredState[],
@@ -88,32 +116,6 @@ export async function checkForget(
     persons.flatMap((person) => [...person.names]).filter((name) => !taken.has(fold(name))),
   );
   return { kind: 'ready', persons: persons.map((person) => ({ ...person, names })) };
-}
-
-/** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */
-export async function forgetPerson(
-  deps: ForgetDeps,
-  states: readonly DesiredState[],
-  text: string,
-  options: ForgetOptions,
-): Promise<ForgetOutcome> {
-  const checked = await checkForget(states, text, options);
-  if (checked.kind !== 'ready') return checked;
-  const { actor, leaveAccounts, otherPeople } = options;
-  const now = deps.clock.now();
-  const order = { actor, leaveAccounts, otherPeople, since: options.since ?? now, triedAt: now };
-  // All orders are stored before the first removal, so that none is missing after a kill.
-  for (const { desired, refs, names, externalIds } of checked.persons)
-    await desired.forgetOrders.start(refs, { names: [...names], externalIds: [...externalIds], ...order });
-  const reports: ForgetReport[] = [];
-  for (const person of checked.persons) {
-    const report = await forgetIn(deps, person, actor);
-    if (!report) return { kind: 'busy', connection: person.desired.connection };
-    reports.push(report);
-  }
-  await deps.operations.dropResults();
-  for (const { desired, refs } of checked.persons) await desired.forgetOrders.end(refs);
-  return { kind: 'forgotten', reports };
 }
 
 /** Forgets a person in one connection. @returns undefined for the outcome `busy` */
@@ -161,33 +163,3 @@ const namesPerson =
     const { subject = '', note = '' } = JSON.parse(personal) as Partial<Act>;
     return refs.some((ref) => subject.startsWith(`${ref} `)) || isIn(subject) || isIn(note);
   };
-
-const REPLACEMENT = '(forgotten)';
-/** Least number of characters of a name that is no address. */
-const SHORTEST = 6;
-
-interface Mentions {
-  isIn: (text: string) => boolean;
-  replaceIn: (text: string) => string;
-}
-
-/**
- * Returns whether a name in a note means its holder: an address, or letters together with digits. A number or a plain word may
- * mean something else.
- */
-const isDistinctive = (name: string): boolean =>
-  name.includes('@') || (name.length >= SHORTEST && /\p{L}/u.test(name) && /\p{N}/u.test(name));
-
-/** Finds and replaces names in notes. @param names userNames, externalIds and addresses; only distinctive ones are found */
-function createMentions(names: Iterable<string>): Mentions {
-  const forms = [...new Set(names)].filter(isDistinctive).sort((one, other) => other.length - one.length);
-  if (forms.length === 0) return { isIn: () => false, replaceIn: (text) => text };
-  // The longest form is tried first, so that an address is replaced as a whole. The characters around a form may not continue a
-  // name or an address; a dot ends a sentence unless a letter or digit follows.
-  const source = `(?<![\\p{L}\\p{N}@._+-])(?:${forms.map(escaped).join('|')})(?![\\p{L}\\p{N}@_+-]|\\.[\\p{L}\\p{N}])`;
-  const once = new RegExp(source, 'iu');
-  const all = new RegExp(source, 'giu');
-  return { isIn: (text) => once.test(text), replaceIn: (text) => text.replaceAll(all, REPLACEMENT) };
-}
-
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

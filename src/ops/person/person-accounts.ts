@@ -1,7 +1,9 @@
 // Finds the accounts of a person who is no longer pushed: by the links, and those that only the log still names.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/link.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import type { Ref } from '../../directory/records.ts';
 import { leaving } from '../../sync/group/members.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
@@ -16,51 +18,74 @@ import {
 } from './forgettable-person.ts';
 import { readLostHandover, type HandoverRulesOf } from './lost-handover.ts';
 
+interface AccountReaders {
+  lookAt: LookAtAccount;
+  handoverRules: HandoverRulesOf;
+}
+
 /** Adds the accounts of a ref, and the names in its links, to the person. */
-export async function addLinks(
+export async function addLinks(person: ForgettablePerson, ref: Ref, readers: AccountReaders): Promise<void> {
+  const { desired } = person;
+  for (const outbox of desired.outboxes.values()) await addAccountAt(outbox, person, ref, readers);
+  for (const target of await desired.formerTargets()) await addFormerAccount(target, person, ref);
+}
+
+/** Adds the account at a target of the settings, if there may be one or a change of it is pending. */
+async function addAccountAt(
+  outbox: Outbox,
   person: ForgettablePerson,
   ref: Ref,
-  { lookAt, handoverRules }: { lookAt: LookAtAccount; handoverRules: HandoverRulesOf },
+  { lookAt, handoverRules }: AccountReaders,
 ): Promise<void> {
   const { desired, accounts } = person;
-  const { connection } = desired;
-  for (const [target, outbox] of desired.outboxes) {
-    const link = await readLink(person, target, ref);
-    const id = accountIdOf(link);
-    const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
-    // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
-    // shows that the account left the group.
-    const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
-    const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
-    if (!mayHaveAccount(link) && !isPending) continue;
+  const { target } = outbox;
+  const link = await readLink(person, target, ref);
+  const id = accountIdOf(link);
+  const { isPending, groups } = pendingOf(await outbox.resourceStatus(ref));
+  if (!mayHaveAccount(link) && !isPending) return;
+  const handovers = desired.handovers.get(target);
+  const unrecognised = (await outbox.whyUnrecognised()) ?? null;
+  // At another tenant the account of this id is somebody else's, also while a change is pending: the operator must not close
+  // it. Without an id the link alone tells the state.
+  const isUnlooked = unrecognised !== null && id !== undefined;
+  const seen = isUnlooked ? 'unread' : await lookAt(target, { ...link, ...(id !== undefined && { id }) });
+  accounts.push({
+    connection: desired.connection,
+    target,
+    platformId: id ?? null,
+    state: accountState(seen, link, isPending && !isUnlooked),
+    unrecognised,
+    groups: mayHaveAccount(link) ? await namesOf(desired, groups) : [],
+    handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
+  });
+}
+
+/** Returns whether a change of the person is not written yet, and the ids of the groups that the account may still be in. */
+function pendingOf({ mark, pendingMemberships, unconfirmedRemovals }: ResourceStatus): {
+  isPending: boolean;
+  groups: string[];
+} {
+  // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
+  // shows that the account left the group.
+  const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
+  return {
+    isPending: mark !== null || hasPending || unconfirmedRemovals.length > 0,
     // Only an addition says that the account is not in the group.
-    const groups = [...leaving(pendingMemberships), ...unconfirmedRemovals];
-    const handovers = desired.handovers.get(target);
-    const unrecognised = (await outbox.whyUnrecognised()) ?? null;
-    // At another tenant the account of this id is somebody else's, also while a change is pending: the operator must not close
-    // it. Without an id the link alone tells the state.
-    const isUnlooked = unrecognised !== null && id !== undefined;
-    const seen = isUnlooked ? 'unread' : await lookAt(target, { ...link, ...(id !== undefined && { id }) });
-    accounts.push({
-      connection,
-      target,
-      platformId: id ?? null,
-      state: accountState(seen, link, isPending && !isUnlooked),
-      unrecognised,
-      groups: mayHaveAccount(link) ? await namesOf(desired, groups) : [],
-      handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
-    });
-  }
-  // Nothing is written at a target that left the settings, so nothing of it is pending.
-  for (const target of await desired.formerTargets()) {
-    const link = await readLink(person, target, ref);
-    if (!mayHaveAccount(link)) continue;
-    const id = accountIdOf(link);
-    // If the target has a new name, the account is listed above.
-    if (id !== undefined && (await desired.isLinkedAnew(target, { ref, id }))) continue;
-    const account = { connection, target, platformId: id ?? null, groups: [], handover: null };
-    accounts.push({ ...account, state: accountState(undefined, link, false), unrecognised: null });
-  }
+    groups: [...leaving(pendingMemberships), ...unconfirmedRemovals],
+  };
+}
+
+/** Adds the account at a target that left the settings. Nothing is written there, so nothing of it is pending. */
+async function addFormerAccount(target: string, person: ForgettablePerson, ref: Ref): Promise<void> {
+  const { desired, accounts } = person;
+  const link = await readLink(person, target, ref);
+  if (!mayHaveAccount(link)) return;
+  const id = accountIdOf(link);
+  // If the target has a new name, the account is listed under this name already.
+  if (id !== undefined && (await desired.isLinkedAnew(target, { ref, id }))) return;
+  const { connection } = desired;
+  const account = { connection, target, platformId: id ?? null, groups: [], handover: null };
+  accounts.push({ ...account, state: accountState(undefined, link, false), unrecognised: null });
 }
 
 /**

@@ -103,40 +103,53 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   };
 }
 
-/** Returns the cause that limits the load; null: no cause is seen. */
+/** Returns the cause that stops or limits the load; null: no cause is seen. @param rate as `loadRate` returns it */
 function boundOf(
   backlog: LoadBacklog,
-  {
-    target,
-    isRedisRefusing,
-    isOnHold,
-    hasMoved,
-    isBreakerOpen,
-    pausedUntil = 0,
-    processes,
-  }: LoadSurroundings,
+  surroundings: LoadSurroundings,
   rate: number | null,
 ): LoadBound | null {
+  const { target, processes, pausedUntil = 0 } = surroundings;
   const { now, dirty, due, inflight } = backlog;
+  const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
+  const stop = stopOf(backlog, surroundings, workers);
+  if (stop) return stop;
+  // While the platform answers every call with a pause, nothing is done, and the marks are due only after the pause.
+  if (pausedUntil > now && !rate) return 'rateLimit';
+  if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
+  return limitOf(
+    workers.flatMap(({ work }) => work?.targets[target] ?? []),
+    Math.max(...workers.map(({ work }) => work?.processor ?? 0)),
+  );
+}
+
+/** Returns the cause that stops the load; null: it goes on. */
+function stopOf(
+  { now }: LoadBacklog,
+  { isRedisRefusing, isOnHold, hasMoved, isBreakerOpen, pausedUntil = 0 }: LoadSurroundings,
+  workers: readonly FleetProcess[],
+): (typeof STOPS)[number] | null {
   if (isRedisRefusing) return 'redisRefuses';
   if (isOnHold) return 'hold';
   if (hasMoved) return 'address';
   if (isBreakerOpen) return 'breaker';
   // Shorter pauses are part of the rate.
   if (pausedUntil - now > WINDOW_MS) return 'pause';
-  const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
   // Commands such as reconcile do not count as workers: after them nothing goes on.
-  if (workers.length === 0) return 'noWorker';
-  // While the platform answers every call with a pause, nothing is done, and the marks are due only after the pause.
-  if (pausedUntil > now && !rate) return 'rateLimit';
-  if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
-  const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
+  return workers.length === 0 ? 'noWorker' : null;
+}
+
+/**
+ * Returns the cause that limits the speed of the workers; null: no cause is seen.
+ * @param works what each worker measured at the target
+ * @param processor share of busy time of the busiest worker
+ */
+function limitOf(works: readonly TargetWork[], processor: number): LoadBound | null {
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
   const calls = sum('calls');
   // Without a finished call, the calls that still wait for the rate limit show that it is the bound.
   const isRateLimited = calls > 0 ? sum('delayed') >= DELAYED_SHARE * calls : sum('waiting') > 0;
   if (isRateLimited) return 'rateLimit';
-  const processor = Math.max(...workers.map(({ work }) => work?.processor ?? 0));
   if (processor >= FULL_SHARE) return 'processor';
   const isHeldBack = sum('delayed') + sum('waiting') > 0;
   const isQueued = sum('queued') > 0;

@@ -1,7 +1,6 @@
 // Reads the backlog, coverage and health of every target.
 import type { ExceptionCounts } from '../../directory/outbox/exceptions.ts';
 import type { Backlog } from '../../directory/outbox/backlog.ts';
-import type { CoverageReader } from '../../directory/outbox/coverage.ts';
 import { seenThen } from '../../reconcile/scan/coverage.ts';
 import type { Breaker, BreakerState } from '../../directory/outbox/breaker.ts';
 import { isForKey } from '../../directory/outbox/budget.ts';
@@ -16,10 +15,11 @@ import {
 } from '../../directory/outbox/runs.ts';
 import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
-import { isoTime, type Clock } from '../../support/sources.ts';
+import { isoTime } from '../../support/sources.ts';
 import { reconcileAgeText } from '../doctor/reconcile-age.ts';
 import { redisRefusalOf, type FleetReport, type ReadFleet } from './fleet.ts';
 import { judgeLoad, type LoadProgress } from './load-progress.ts';
+import { readCoverage, type ReadCoverage } from './read-coverage.ts';
 
 export interface TargetStatus {
   connection: string;
@@ -86,35 +86,6 @@ export interface TargetStatus {
   fleet: FleetReport;
 }
 
-/** Reads the coverage; a read takes about a second for 100,000 users. */
-export type ReadCoverage = (reader: CoverageReader) => Promise<CoverageOfKinds>;
-
-const readCoverage: ReadCoverage = async (reader) => ({
-  users: await reader.read('User'),
-  groups: await reader.read('Group'),
-});
-
-/** Pause between two reads as a multiple of the duration of a read, so that a polling page does not load Redis. */
-const PAUSE_FACTOR = 20;
-
-/** Returns a cached reader of the coverage, which reads again after PAUSE_FACTOR times the duration of the last read. */
-export function restfulCoverage(clock: Clock): ReadCoverage {
-  const known = new Map<CoverageReader, { until: number; coverage: Promise<CoverageOfKinds> }>();
-  return (reader) => {
-    const recent = known.get(reader);
-    if (recent && clock.now() < recent.until) return recent.coverage;
-    const startedAt = clock.now();
-    // Infinity: all callers during the read share it.
-    const entry = { until: Infinity, coverage: readCoverage(reader) };
-    known.set(reader, entry);
-    const endPause = (): void => {
-      entry.until = clock.now() + PAUSE_FACTOR * (clock.now() - startedAt);
-    };
-    entry.coverage.then(endPause, () => known.delete(reader));
-    return entry.coverage;
-  };
-}
-
 /** Sources of facts that are not stored with the connections. */
 export interface StatusSources {
   /** Circuit breakers by target. */
@@ -131,13 +102,11 @@ export interface StatusSources {
 /** Returns one row for each connection and target. */
 export async function readStatus(
   states: readonly DesiredState[],
-  { breakers, readFleet, nextReconcile, digests, unlisted }: StatusSources,
+  sources: StatusSources,
   coverageOf: ReadCoverage = readCoverage,
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
-  const fleet = await readFleet();
-  // Without a scheduler the run of the schedule does not start. `noProcess` stands in place of `noScheduler`.
-  const isStarted = !fleet.findings.some(({ finding }) => /^no(Scheduler|Process)$/.test(finding));
+  const fleet = await sources.readFleet();
   for (const state of states) {
     const { connection, directory } = state;
     const [users, groups, events, proof] = await Promise.all([
@@ -148,20 +117,7 @@ export async function readStatus(
     ]);
     const faults = proof?.faults ?? null;
     for (const target of state.outboxes.keys()) {
-      const breaker = (await breakers.get(target)?.read()) ?? { open: false };
-      const mappedBy = await state.runs.get(target)?.mappedBy();
-      const { backlog, reconcile, ...part } = await readTarget(state, target, coverageOf);
-      const load = judgeLoad(backlog, {
-        target,
-        isRedisRefusing: redisRefusalOf(fleet.findings) !== undefined,
-        isOnHold: part.hold !== null,
-        hasMoved: part.hasMoved,
-        isBreakerOpen: breaker.open,
-        resumedAt: breaker.resumedAt,
-        // A pause for a refused key has no known end: its `until` is only the next attempt.
-        pausedUntil: isForKey(breaker.pause) ? undefined : breaker.pause?.until,
-        processes: fleet.processes,
-      });
+      const ofTarget = await readTarget(state, target, sources, { fleet, coverageOf });
       rows.push({
         connection,
         target,
@@ -169,15 +125,7 @@ export async function readStatus(
         groups,
         faults,
         proof: proof ?? null,
-        load,
-        breaker,
-        ...part,
-        // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
-        lostAttributes: part.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
-        // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of runs.ts), no run has
-        // applied any mapping rules to all users, so none count as new.
-        hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
-        reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
+        ...ofTarget,
         events,
         fleet,
       });
@@ -186,8 +134,50 @@ export async function readStatus(
   return rows;
 }
 
-/** Reads the part of a row that differs between the targets of a connection, and the backlog. */
+/** The part of a row that differs between the targets of a connection. */
+type TargetPart = Omit<
+  TargetStatus,
+  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'events' | 'fleet'
+>;
+
+/** Reads what is stored about a target, and judges it by the settings, the breaker and the processes of the service. */
 async function readTarget(
+  state: DesiredState,
+  target: string,
+  { breakers, nextReconcile, digests, unlisted }: StatusSources,
+  { fleet, coverageOf }: { fleet: FleetReport; coverageOf: ReadCoverage },
+): Promise<TargetPart> {
+  const breaker = (await breakers.get(target)?.read()) ?? { open: false };
+  const mappedBy = await state.runs.get(target)?.mappedBy();
+  const { backlog, reconcile, ...stored } = await readStored(state, target, coverageOf);
+  const load = judgeLoad(backlog, {
+    target,
+    isRedisRefusing: redisRefusalOf(fleet.findings) !== undefined,
+    isOnHold: stored.hold !== null,
+    hasMoved: stored.hasMoved,
+    isBreakerOpen: breaker.open,
+    resumedAt: breaker.resumedAt,
+    // A pause for a refused key has no known end: its `until` is only the next attempt.
+    pausedUntil: isForKey(breaker.pause) ? undefined : breaker.pause?.until,
+    processes: fleet.processes,
+  });
+  // Without a scheduler the run of the schedule does not start. `noProcess` stands in place of `noScheduler`.
+  const isStarted = !fleet.findings.some(({ finding }) => /^no(Scheduler|Process)$/.test(finding));
+  return {
+    load,
+    breaker,
+    ...stored,
+    // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
+    lostAttributes: stored.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
+    // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of runs.ts), no run has
+    // applied any mapping rules to all users, so none count as new.
+    hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
+    reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
+  };
+}
+
+/** Reads what Redis has of a target. */
+async function readStored(
   { outboxes, coverage: readers }: DesiredState,
   target: string,
   coverageOf: ReadCoverage,

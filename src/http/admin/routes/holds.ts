@@ -1,5 +1,6 @@
 // Routes of hold, release and resync, which apply to a whole target.
-import { holdTargets, releaseTargets, resync } from '../../../ops/hold.ts';
+import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
+import { resync } from '../../../ops/resync.ts';
 import { orderRoute } from '../operator-fields.ts';
 import { json, requireTarget, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, integerField, object, onlyTarget } from '../schema-fields.ts';

@@ -9,7 +9,8 @@ import type { Ref } from '../../../directory/records.ts';
 import { findResources, refIn, toSearched } from '../../../ops/find.ts';
 import type { SearchStep } from '../../../ops/log/newest-first.ts';
 import { searchLog, verifyLogs, type LocatedEntry } from '../../../ops/log/provisioning-log.ts';
-import { COLUMNS, flatten, toProvisioningRecord } from '../../../ops/log/provisioning-record.ts';
+import { COLUMNS, flatten } from '../../../ops/log/provisioning-csv.ts';
+import { toProvisioningRecord } from '../../../ops/log/provisioning-record.ts';
 import {
   chainCheckFields,
   page,
