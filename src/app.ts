@@ -1,29 +1,21 @@
-// Composes the service: builds every part in dependency order and stops the parts in the reverse order.
-import { buildAdmin, buildAdminCheck } from './app/admin.ts';
-import { openCredentials, scimConnections } from './app/credentials.ts';
+// Composes the service: builds every part in dependency order (`startParts`: Redis and instruments, targets, desired states, work
+// that no request begins, HTTP), and stops the parts in the reverse order. Each part adds its stop to the releasers when it starts.
 import { checkDataVersion, watchDataVersion, type WatchedDataVersion } from './app/data-version.ts';
 import { buildScopes } from './app/scopes.ts';
-import { buildEvents } from './app/events.ts';
-import { buildFleetReader, joinFleet } from './app/fleet.ts';
-import { buildHealth } from './app/health.ts';
+import { joinFleet } from './app/fleet.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type ServiceParts } from './app/parts.ts';
 import { expectReconcile, noteTargets } from './app/note-targets.ts';
 import { startNotices } from './app/notices.ts';
 import { watchForOlderData } from './app/older-data.ts';
 import { recordHistory } from './app/record-history.ts';
-import { buildMetricsRouter } from './app/metrics-router.ts';
+import { serveHttp, type ServedHttp } from './app/serve-http.ts';
 import { buildStates, buildTargets } from './app/targets.ts';
 import type { Config } from './config/schema.ts';
 import type { DesiredState } from './directory/desired-state.ts';
-import { watchSecretFiles } from './config/secret-files.ts';
 import { connectRedis, untilReady } from './directory/redis/connection.ts';
 import { createOperationStore } from './directory/logs/operations.ts';
-import { createAdmission } from './http/admission/admission.ts';
-import { createScimRouters } from './http/scim/connections.ts';
-import { protectMetrics } from './http/metrics.ts';
-import { createHttpApp, createMetricsApp, listen, requireFreePorts } from './http/server.ts';
-import { traced } from './http/traced.ts';
+import { requireFreePorts } from './http/server.ts';
 import type { TargetQueue } from './queue/worker.ts';
 import { startProofPass } from './ops/doctor/proof-pass.ts';
 import { createAccountLook } from './ops/person/account-look.ts';
@@ -37,23 +29,10 @@ export type { AppDeps } from './app/parts.ts';
 
 export type Role = 'all' | 'api' | 'worker' | 'scheduler';
 
-export interface App extends WatchedDataVersion {
-  /** TCP port of the HTTP server. */
-  port: number;
-  /** TCP port of health, the admin API and its page; equal to `port` unless `server.adminPort` is set. */
-  adminPort: number;
-  /** TCP port of /metrics; equal to `adminPort` unless `server.metricsPort` is set. */
-  metricsPort: number;
-  /**
-   * Turns readiness off and serves requests for another `server.drainMs`, so that clients move to another
-   * replica. Resolves when that time has passed; at once in a process without SCIM endpoints.
-   */
-  drain: () => Promise<void>;
+export interface App extends ServedHttp, WatchedDataVersion {
   /** Stops http, queues, platform clients and Redis, in this order. */
   stop: () => Promise<void>;
 }
-
-const HTTP_DEADLINE_MS = 10_000;
 
 /**
  * Starts the service. Neither Redis nor a platform has to be reachable: the health report names what is
@@ -86,7 +65,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const reconcileGapMs = expectedGapMs(schedule ?? expectedSchedule);
   expectReconcile(parts, states, reconcileGapMs);
   const queues = await startWork(parts, role, targets, states);
-  const served = await serve(parts, role, { targets, states, queues, reconcileGapMs });
+  const served = await serveHttp(parts, role, { targets, states, queues, reconcileGapMs });
   return { ...served, refused, stop: releasers.releaseAll };
 }
 
@@ -144,72 +123,4 @@ async function startWork(
     releasers.add('orders to forget', finishing);
   }
   return queues;
-}
-
-/** The parts that requests read. */
-interface Running {
-  targets: Map<string, Target>;
-  states: DesiredState[];
-  queues: Map<string, TargetQueue>;
-  /** Longest time between two scheduled reconciles, milliseconds; null without a schedule. */
-  reconcileGapMs: number | null;
-}
-
-/** Opens the HTTP ports: SCIM and events for providers, health, admin API and metrics for operators. */
-async function serve(
-  parts: ServiceParts,
-  role: Role,
-  { targets, states, queues, reconcileGapMs }: Running,
-): Promise<Pick<App, 'port' | 'adminPort' | 'metricsPort' | 'drain'>> {
-  const { clock, config, instruments, releasers } = parts;
-  const { host, adminPort, metricsPort } = config.server;
-  const isApi = role === 'all' || role === 'api';
-  const isWorker = role === 'all' || role === 'worker';
-  const scimStates = isApi ? states : [];
-  const { requests: observe, onDeviation } = instruments;
-  const admission = createAdmission(config.server);
-  const events = buildEvents(parts, states, { admission, api: isApi, worker: isWorker });
-  const credentialStore = await openCredentials(parts, scimStates);
-  const secretFiles = watchSecretFiles(parts, config, credentialStore.renew);
-  releasers.add('secret files', secretFiles.stop);
-  const scimParts = scimConnections(config, scimStates, credentialStore);
-  const scimRouters = createScimRouters({ ...parts, admission, onDeviation }, scimParts, config.server);
-  let stopping = false;
-  const checkAdmin = buildAdminCheck(parts);
-  const readFleet = buildFleetReader(parts);
-  const forHealth = { isStopping: () => stopping, checkAdmin, readFleet };
-  const health = buildHealth(parts, targets, states, queues, forHealth);
-  const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs };
-  const metrics = buildMetricsRouter(parts, instruments, measured);
-  const hasMetricsPort = metricsPort !== null;
-  const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
-  const observed = { ...parts, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
-  const forOperators = {
-    health,
-    admin: admin?.router,
-    metrics: hasMetricsPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
-  };
-  const forProviders = { scim: scimRouters, events: events.routers };
-  const operatorsApp = createHttpApp({ ...observed, ...forOperators, scim: new Map() });
-  const app = createHttpApp({ ...observed, ...forProviders, ...(adminPort === null ? forOperators : {}) });
-  // Opened before the port of the providers, and so closed after it: probes and operators are answered until then.
-  const operators = adminPort === null ? undefined : await listen(operatorsApp, { host, port: adminPort });
-  if (operators) releasers.add('admin port', () => operators.stop(HTTP_DEADLINE_MS));
-  const http = await listen(app, config.server);
-  releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
-  releasers.add('receivers of events', events.drain);
-  // An open stream would keep the server from closing.
-  releasers.add('live status', () => admin?.live.stop());
-  const drain = (): Promise<void> => {
-    stopping = true;
-    http.drain();
-    events.drain();
-    admin?.live.end();
-    return clock.sleep(scimStates.length > 0 ? config.server.drainMs : 0);
-  };
-  const ports = { port: http.port, adminPort: operators?.port ?? http.port };
-  if (metricsPort === null) return { ...ports, metricsPort: ports.adminPort, drain };
-  const metricsServer = await listen(createMetricsApp(metrics), { host, port: metricsPort });
-  releasers.add('metrics', () => metricsServer.stop(0));
-  return { ...ports, metricsPort: metricsServer.port, drain };
 }

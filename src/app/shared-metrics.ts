@@ -1,4 +1,6 @@
-// Reads the state that all processes share from Redis into the metrics, at each scrape.
+// Reads the state that all processes share from Redis into the metrics, at each scrape: whether Redis answers; the backlog, the
+// exceptions and the last reconcile runs of each target, over all connections that feed it; then the checks and events of each
+// connection, and the processes of the service.
 import { loadRate } from '../ops/status/load-progress.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
@@ -39,6 +41,18 @@ export interface MetricSources {
  */
 export async function readShared(metrics: Metrics, targets: string[], sources: MetricSources): Promise<void> {
   const pulse = await sources.pulse();
+  showPulse(metrics, pulse);
+  const states = pulse.up ? await Promise.all(targets.map((target) => readTarget(sources, target))) : [];
+  for (const shared of SHARED) metrics[shared].reset();
+  // A gauge without labels is 0 after `reset`.
+  if (sources.reconcileGapMs === null) metrics.reconcileGap.remove();
+  else metrics.reconcileGap.set(sources.reconcileGapMs / 1000);
+  for (const state of states) if (state) showTarget(metrics, state);
+  if (pulse.up) await showConnectionsAndFleet(metrics, sources);
+  for (const [target, at] of sources.lastSweeps()) metrics.workerLastFetch.set({ target }, at / 1000);
+}
+
+function showPulse(metrics: Metrics, pulse: StorePulse): void {
   metrics.redisUp.set(pulse.up ? 1 : 0);
   metrics.redisRole.reset();
   // Redis reports a replica as `slave`.
@@ -48,25 +62,17 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
   else metrics.redisLatency.remove();
   showMemory(metrics, pulse);
-  const states = pulse.up ? await Promise.all(targets.map((target) => readTarget(sources, target))) : [];
-  for (const shared of SHARED) metrics[shared].reset();
-  // A gauge without labels is 0 after `reset`.
-  if (sources.reconcileGapMs === null) metrics.reconcileGap.remove();
-  else metrics.reconcileGap.set(sources.reconcileGapMs / 1000);
-  for (const state of states) if (state) showTarget(metrics, state);
-  if (pulse.up) {
-    for (const { connection, faults } of await sources.faults().catch(() => [])) {
-      metrics.directoryFaults.set({ connection }, faults);
-    }
-    for (const { connection, log, broken } of await sources.logChecks().catch(() => [])) {
-      metrics.logBroken.set({ connection, log }, broken === null ? 0 : 1);
-    }
-    for (const stream of await sources.events().catch(() => [])) showEvents(metrics, stream);
-    const fleet = await sources.fleet().catch(() => undefined);
-    if (fleet) showFleet(metrics, fleet);
-  }
-  for (const [target, at] of sources.lastSweeps()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
+
+function showMemory({ redisMemoryUsed, redisMemoryLimit }: Metrics, pulse: StorePulse): void {
+  if (pulse.up) redisMemoryUsed.set(pulse.memory.used);
+  else redisMemoryUsed.remove();
+  if (pulse.up && pulse.memory.limit > 0) redisMemoryLimit.set(pulse.memory.limit);
+  else redisMemoryLimit.remove();
+}
+
+/** Metrics that are removed before each read, so that a target or connection that is gone leaves no series. */
+const SHARED = (Object.keys(METRICS) as (keyof typeof METRICS)[]).filter((name) => METRICS[name].isShared);
 
 interface TargetState {
   target: string;
@@ -81,45 +87,6 @@ async function readTarget(sources: MetricSources, target: string): Promise<Targe
     return { target, backlogs, breaker };
   } catch {
     return undefined;
-  }
-}
-
-/** Metrics that are removed before each read, so that a target or connection that is gone leaves no series. */
-const SHARED = (Object.keys(METRICS) as (keyof typeof METRICS)[]).filter((name) => METRICS[name].isShared);
-
-function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
-  // A silent process adds 0, so that its series stays.
-  for (const { role, version, silent } of processes) metrics.processes.inc({ role, version }, silent ? 0 : 1);
-  for (const finding of FLEET_FINDINGS) {
-    const count = findings.filter((each) => each.finding === finding).length;
-    metrics.fleetFindings.set({ finding }, count);
-  }
-}
-
-function showMemory({ redisMemoryUsed, redisMemoryLimit }: Metrics, pulse: StorePulse): void {
-  if (pulse.up) redisMemoryUsed.set(pulse.memory.used);
-  else redisMemoryUsed.remove();
-  if (pulse.up && pulse.memory.limit > 0) redisMemoryLimit.set(pulse.memory.limit);
-  else redisMemoryLimit.remove();
-}
-
-function showEvents(
-  metrics: Metrics,
-  { connection, delivery }: { connection: string; delivery: EventDelivery },
-): void {
-  metrics.eventsPending.set({ connection }, delivery.pending);
-  metrics.eventsOldest.set({ connection }, delivery.oldestMs / 1000);
-  metrics.eventsKept.set({ connection }, delivery.kept);
-  for (const outcome of ['delivered', 'refused', 'dropped'] as const)
-    metrics.events.inc({ connection, outcome }, delivery[outcome]);
-}
-
-function showLoad(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
-  for (const backlog of backlogs) {
-    if (!backlog.load) continue;
-    metrics.loadDone.inc({ target }, backlog.load.done);
-    metrics.loadTotal.inc({ target }, backlog.load.done + backlog.dirty);
-    metrics.loadRate.inc({ target }, loadRate(backlog, breaker.resumedAt) ?? 0);
   }
 }
 
@@ -144,16 +111,35 @@ function showTarget(metrics: Metrics, state: TargetState): void {
       sum(({ held }) => held[kind]),
     );
   }
+  showExceptions(metrics, target, backlogs);
+  showSuccessOfRuns(metrics, target, backlogs);
+  showLastRuns(metrics, target, backlogs);
+  for (const [kind, count] of backlogs.flatMap(({ writes }) => Object.entries(writes))) {
+    metrics.reconcileWrites.inc({ target, kind }, count);
+  }
+}
+
+function showLoad(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
+  for (const backlog of backlogs) {
+    if (!backlog.load) continue;
+    metrics.loadDone.inc({ target }, backlog.load.done);
+    metrics.loadTotal.inc({ target }, backlog.load.done + backlog.dirty);
+    metrics.loadRate.inc({ target }, loadRate(backlog, breaker.resumedAt) ?? 0);
+  }
+}
+
+function showExceptions(metrics: Metrics, target: string, backlogs: Backlog[]): void {
   for (const reason of EXCEPTION_REASONS) {
-    metrics.exceptions.set(
-      { target, reason },
-      sum(({ exceptions }) => exceptions[reason]),
-    );
+    metrics.exceptions.set({ target, reason }, total(backlogs.map(({ exceptions }) => exceptions[reason])));
     metrics.exceptionsOldest.set(
       { target, reason },
       Math.max(0, ...backlogs.map(({ exceptions }) => exceptions.ages[reason])) / 1000,
     );
   }
+}
+
+/** Sets since when reconcile runs succeed, are awaited, or fail. */
+function showSuccessOfRuns(metrics: Metrics, target: string, backlogs: Backlog[]): void {
   // A connection that never had a success counts as 0, so that others do not hide it.
   const successes = backlogs.map(({ lastSuccessAt }) => lastSuccessAt ?? 0);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
@@ -163,6 +149,10 @@ function showTarget(metrics: Metrics, state: TargetState): void {
   if (awaited.length > 0) metrics.reconcileAwaitedSince.set({ target }, Math.min(...awaited) / 1000);
   const failures = Math.max(0, ...backlogs.map(({ failedRuns }) => failedRuns));
   metrics.reconcileFailures.set({ target }, failures);
+}
+
+/** Sets what the last run of each connection reported: its duration, its coverage and the drift that it found. */
+function showLastRuns(metrics: Metrics, target: string, backlogs: Backlog[]): void {
   const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);
   if (runs.length > 0) {
     const longest = Math.max(...runs.map(({ startedAt, endedAt }) => endedAt - startedAt));
@@ -178,7 +168,37 @@ function showTarget(metrics: Metrics, state: TargetState): void {
   for (const { action, cause, count } of runs.flatMap(({ drift }) => drift ?? [])) {
     metrics.drift.inc({ target, kind: action, attribution: cause }, count);
   }
-  for (const [kind, count] of backlogs.flatMap(({ writes }) => Object.entries(writes))) {
-    metrics.reconcileWrites.inc({ target, kind }, count);
+}
+
+/** Sets the metrics of connections, and those of the processes; a part that Redis does not answer is absent from this scrape. */
+async function showConnectionsAndFleet(metrics: Metrics, sources: MetricSources): Promise<void> {
+  for (const { connection, faults } of await sources.faults().catch(() => [])) {
+    metrics.directoryFaults.set({ connection }, faults);
+  }
+  for (const { connection, log, broken } of await sources.logChecks().catch(() => [])) {
+    metrics.logBroken.set({ connection, log }, broken === null ? 0 : 1);
+  }
+  for (const stream of await sources.events().catch(() => [])) showEvents(metrics, stream);
+  const fleet = await sources.fleet().catch(() => undefined);
+  if (fleet) showFleet(metrics, fleet);
+}
+
+function showEvents(
+  metrics: Metrics,
+  { connection, delivery }: { connection: string; delivery: EventDelivery },
+): void {
+  metrics.eventsPending.set({ connection }, delivery.pending);
+  metrics.eventsOldest.set({ connection }, delivery.oldestMs / 1000);
+  metrics.eventsKept.set({ connection }, delivery.kept);
+  for (const outcome of ['delivered', 'refused', 'dropped'] as const)
+    metrics.events.inc({ connection, outcome }, delivery[outcome]);
+}
+
+function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
+  // A silent process adds 0, so that its series stays.
+  for (const { role, version, silent } of processes) metrics.processes.inc({ role, version }, silent ? 0 : 1);
+  for (const finding of FLEET_FINDINGS) {
+    const count = findings.filter((each) => each.finding === finding).length;
+    metrics.fleetFindings.set({ finding }, count);
   }
 }

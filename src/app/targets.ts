@@ -1,5 +1,6 @@
 // Builds the targets (one platform each, with its client, request budget and circuit breaker) and the desired state of every
-// connection.
+// connection. Both are built from the settings: a target may be fed by several connections, and a connection may feed several
+// targets.
 import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
 import { settingsPrint } from '../sync/settings-print.ts';
 import {
@@ -18,9 +19,11 @@ import type { PlatformCall } from '../platform/client.ts';
 import { createTarget, type Target } from '../sync/target.ts';
 import { typedUserAttributes } from '../sync/mapping/typed-user-attributes.ts';
 
+type TargetSettings = Config['targets'][string];
+
 /** Returns the SCIM resource type of users, with the custom schemas and the attributes that these targets map. */
 export const userTypeFor = (
-  targets: Config['targets'][string][],
+  targets: TargetSettings[],
   schemas: readonly CustomSchema[],
 ): ResourceType => userResourceType({ userAttributes: typedUserAttributes(targets), schemas });
 
@@ -32,39 +35,44 @@ export const schemasOfTarget = ({ connections }: Config, target: string): Custom
  * Returns the targets by name. Their platform clients connect at the first call.
  * @param callerOf for a command: returns the print of its address and keys if the running service calls the target with others
  */
-export function buildTargets(
+export const buildTargets = (
   parts: Parts,
-  callerOf: (settings: Config['targets'][string]) => string | undefined = () => undefined,
-): Map<string, Target> {
+  callerOf: (settings: TargetSettings) => string | undefined = () => undefined,
+): Map<string, Target> =>
+  new Map(
+    Object.values(parts.config.targets).map((settings) => [
+      settings.name,
+      buildTarget(parts, settings, callerOf(settings)),
+    ]),
+  );
+
+/** @param caller as `callerOf` returns it */
+function buildTarget(parts: Parts, settings: TargetSettings, caller: string | undefined): Target {
   const { config, releasers } = parts;
-  const targets = new Map<string, Target>();
-  for (const settings of Object.values(config.targets)) {
-    const { name, rateLimit } = settings;
-    const { prefix } = config.redis;
-    const caller = callerOf(settings);
-    // `keys`: the settings have the API keys. The breaker reads them at each use, and so tells a refused key from a later one.
-    const access = { prefix, target: name, keys: settings };
-    // Commands tell the state of the service's breaker; the failures of this process count at `breaker`.
-    const serviceBreaker = createBreaker(parts, access);
-    const breaker = caller === undefined ? serviceBreaker : createBreaker(parts, { ...access, caller });
-    const hooks = parts.instruments?.target(name);
-    const budget = createBudget(
-      { ...parts, onFailing: breaker.noteFailing, onWait: hooks?.onWait },
-      { prefix, target: name, caller, ...rateLimit },
-    );
-    const userType = userTypeFor([settings], schemasOfTarget(config, name));
-    const onCall = (call: PlatformCall): void => {
-      breaker.note(call);
-      hooks?.onCall(call);
-    };
-    // The externalIds that any connection gave to an account of the target lately.
-    const recentExternalIds = createRecentExternalIds(parts, { prefix, target: name });
-    const deps = { ...parts, budget, breaker, serviceBreaker, recentExternalIds, onCall };
-    const target = createTarget(deps, settings, userType);
-    releasers.add(`platform client of ${name}`, () => target.client.close());
-    targets.set(name, target);
-  }
-  return targets;
+  const { name, rateLimit } = settings;
+  const { prefix } = config.redis;
+  // `keys`: the settings have the API keys. The breaker reads them at each use, and so tells a refused key from a later one.
+  const access = { prefix, target: name, keys: settings };
+  // A command that calls with another address or key than the service has a breaker of its own, so that its failures do not stop
+  // the service; but it shows operators the breaker of the service. Otherwise both are the same.
+  const serviceBreaker = createBreaker(parts, access);
+  const breaker = caller === undefined ? serviceBreaker : createBreaker(parts, { ...access, caller });
+  const hooks = parts.instruments?.target(name);
+  const budget = createBudget(
+    { ...parts, onFailing: breaker.noteFailing, onWait: hooks?.onWait },
+    { prefix, target: name, caller, ...rateLimit },
+  );
+  const userType = userTypeFor([settings], schemasOfTarget(config, name));
+  const onCall = (call: PlatformCall): void => {
+    breaker.note(call);
+    hooks?.onCall(call);
+  };
+  // The externalIds that any connection gave to an account of the target lately.
+  const recentExternalIds = createRecentExternalIds(parts, { prefix, target: name });
+  const deps = { ...parts, budget, breaker, serviceBreaker, recentExternalIds, onCall };
+  const target = createTarget(deps, settings, userType);
+  releasers.add(`platform client of ${name}`, () => target.client.close());
+  return target;
 }
 
 /**
