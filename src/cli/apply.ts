@@ -1,5 +1,8 @@
-// Defines the command apply, which carries out what is left of a saved plan. It syncs the resources of the plan itself, so
-// that they are written even when the service is not running, and writes nothing else.
+// Defines the command apply, which carries out what is left of a saved plan. The file may hold a plan for each connection and target.
+// The command compares each of them with the present state (`reviewAll`): a change is done, because somebody made it already; left;
+// or stale, because its resource has changed in another way since. If any change is stale, nothing is applied. Else the command
+// prints what is left, asks, and applies one plan after another (`applyOne`). It syncs the resources of a plan itself, so that they
+// are written even when the service is not running, and writes nothing else.
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { applySaved } from '../reconcile/apply/apply-saved.ts';
@@ -25,6 +28,7 @@ interface ApplyFlags extends OperatorFlags, DeadlineFlags {
   json?: boolean;
 }
 
+/** A plan after its comparison with the present state, and the scope that it is for. */
 interface Reviewed {
   review: PlanReview;
   each: SelectedScope;
@@ -49,31 +53,7 @@ export function applyCommand(program: Command, cli: Cli): void {
     .action(async (file: string, flags: ApplyFlags, command: Command) => {
       const plans = parseSaved(readPlan(file));
       const options = { mayWrite: true, deadlineMs: deadlineOf(flags) };
-      await withScopes(readConfig(command, cli), options, async (context) => {
-        const leastExit = await complainLostData(context.readFleet);
-        const { reviewed, stale } = await reviewAll(plans, context);
-        if (stale.length > 0) {
-          complainStale(stale);
-          cli.exit(EXIT_STALE);
-          return;
-        }
-        const reviews = reviewed.map(({ review }) => review);
-        if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, leastExit === 1);
-        const left = reviews.map((review) => review.left);
-        if (!(await isAgreed(left, flags))) {
-          cli.exit(1);
-          return;
-        }
-        const reports = [];
-        for (const { review, each } of reviewed)
-          reports.push(await applyOne(review, each, context, flags, cli));
-        await complainUnapplied(
-          reviewed.map(({ each }) => each),
-          context.readFleet,
-        );
-        if (flags.json) sayJson(reports);
-        cli.exit(exitCodeOf(reports) || leastExit);
-      });
+      await withScopes(readConfig(command, cli), options, (context) => applyAll(plans, context, flags, cli));
     });
 }
 
@@ -92,6 +72,32 @@ function sizeOf(file: string): number {
   } catch (error) {
     throw unreadable(file, error as NodeJS.ErrnoException);
   }
+}
+
+async function applyAll(plans: Plan[], context: CommandContext, flags: ApplyFlags, cli: Cli): Promise<void> {
+  const leastExit = await complainLostData(context.readFleet);
+  const { reviewed, stale } = await reviewAll(plans, context);
+  if (stale.length > 0) {
+    complainStale(stale);
+    cli.exit(EXIT_STALE);
+    return;
+  }
+  const reviews = reviewed.map(({ review }) => review);
+  const isDataLost = leastExit === 1;
+  if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, isDataLost);
+  const left = reviews.map((review) => review.left);
+  if (!(await isAgreed(left, flags))) {
+    cli.exit(1);
+    return;
+  }
+  const reports = [];
+  for (const { review, each } of reviewed) reports.push(await applyOne(review, each, context, flags, cli));
+  await complainUnapplied(
+    reviewed.map(({ each }) => each),
+    context.readFleet,
+  );
+  if (flags.json) sayJson(reports);
+  cli.exit(exitCodeOf(reports) || leastExit);
 }
 
 /**

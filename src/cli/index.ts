@@ -22,7 +22,7 @@ const COMMANDS: Record<CommandName, () => Promise<Add>> = {
   sync: async () => (await import('./sync.ts')).syncCommand,
   links: async () => (await import('./links.ts')).linksCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
-  restore: async () => (await import('./backup.ts')).restoreCommand,
+  restore: async () => (await import('./restore.ts')).restoreCommand,
   'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommand,
   exceptions: async () => (await import('./exceptions.ts')).exceptionsCommand,
   acts: async () => (await import('./acts.ts')).actsCommand,
