@@ -1,8 +1,6 @@
-// Defines the command links, which lists, shows, exports, imports and forgets links between resources and platform ids, and keeps
-// the accounts of a removed target.
-import { once } from 'node:events';
-import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+// Defines the command links. A link connects a user or group with its account or group at a target. `list` and `show` print links,
+// `export` and `import` move them through a file (link-file.ts), `forget` drops those of one resource, and `keep` lets the accounts
+// and groups of a removed target stay.
 import { Option, type Command } from 'commander';
 import { findRemoved, keepRemoved, notRemovedText } from '../ops/links/removed-targets.ts';
 import { toSearched } from '../ops/find.ts';
@@ -14,16 +12,13 @@ import {
   showLinks,
 } from '../ops/links/link-rows.ts';
 import { adoptedAgainText, forgetLinks, LinkNeeded } from '../ops/links/links.ts';
-import { type Imported, importLinks } from '../ops/links/import-links.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { withScopes } from './scopes.ts';
+import { exportTo, importFrom, type ImportFlags } from './link-file.ts';
 import { findMeant, requireKnown, UnknownResource } from './unknown-names.ts';
 import { withStore } from './store.ts';
-import { visible } from '../support/visible.ts';
-import { complain, say, sayJson, sayLines } from './output.ts';
-import { unreadable } from './private-file.ts';
+import { say, sayJson, sayLines } from './output.ts';
 import { counted } from '../support/counted.ts';
 
 interface Flags extends OperatorFlags {
@@ -31,9 +26,10 @@ interface Flags extends OperatorFlags {
   target?: string;
   kind?: 'User' | 'Group';
   json?: boolean;
-  dryRun?: boolean;
   leaveAccount?: boolean;
 }
+
+type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
 
 export function linksCommand(program: Command, cli: Cli): void {
   const group = program.command('links').description('who is which account or group at the platform');
@@ -85,7 +81,7 @@ export function linksCommand(program: Command, cli: Cli): void {
     .description('take links from an export, each checked at the platform; exit 1 if some could not be taken')
     .option('--dry-run', 'only say what would happen')
     .option('--json', 'print as JSON')
-    .action((file: string, flags: Flags, command: Command) => importFrom(file, flags, command, cli));
+    .action((file: string, flags: ImportFlags, command: Command) => importFrom(file, flags, command, cli));
 
   withOperator(group.command('forget <user|group>'))
     .description(
@@ -110,7 +106,40 @@ export function linksCommand(program: Command, cli: Cli): void {
     .action((flags: KeepFlags, command: Command) => keep(flags, command, cli));
 }
 
-type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
+/** Runs `use` with the links. @throws Error for a name that neither the settings nor the removed targets have */
+async function onLinks<T>(
+  flags: Flags,
+  command: Command,
+  cli: Cli,
+  use: (sources: LinkSources) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(command, cli);
+  return withStore(config, async (states, store) => {
+    const sources = { states, ...store };
+    // A target that has left the settings may still have links.
+    if ((await removedFeeds(sources, flags)).length === 0) requireKnown(config, flags);
+    return use(sources);
+  });
+}
+
+function line(row: LinkRow): string {
+  const { ref, kind, name, connection, target, platformId } = row;
+  const { account, origin, active, departed, removed, condition } = row;
+  return [
+    `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? (condition === 'LinkDamaged' ? 'account unknown' : 'not linked')}`,
+    account === null ? '' : `account ${account}`,
+    origin ?? '',
+    removed ? 'target removed from the settings' : '',
+    removed && kind === 'User' && (platformId !== null || condition === 'LinkDamaged')
+      ? `account ${active === false ? 'closed' : 'may be active'}`
+      : '',
+    // `departed` is also set for a protected account, because its memberships are not written; such a person has not left.
+    departed && condition !== 'Protected' ? 'left' : '',
+    condition ?? '',
+  ]
+    .filter(Boolean)
+    .join('  ');
+}
 
 /**
  * Forgets the links of the resource that `text` names, and prints them.
@@ -163,104 +192,4 @@ async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void>
       `Kept${found.isKept ? ' already' : ''}: ${what} of ${connection} at ${target}. Leavers keep their access there until somebody ends it.`,
     );
   });
-}
-
-/** Runs `use` with the links. @throws Error for a name that neither the settings nor the removed targets have */
-async function onLinks<T>(
-  flags: Flags,
-  command: Command,
-  cli: Cli,
-  use: (sources: LinkSources) => Promise<T>,
-): Promise<T> {
-  const config = readConfig(command, cli);
-  return withStore(config, async (states, store) => {
-    const sources = { states, ...store };
-    // A target that has left the settings may still have links.
-    if ((await removedFeeds(sources, flags)).length === 0) requireKnown(config, flags);
-    return use(sources);
-  });
-}
-
-function line(row: LinkRow): string {
-  const { ref, kind, name, connection, target, platformId } = row;
-  const { account, origin, active, departed, removed, condition } = row;
-  return [
-    `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? (condition === 'LinkDamaged' ? 'account unknown' : 'not linked')}`,
-    account === null ? '' : `account ${account}`,
-    origin ?? '',
-    removed ? 'target removed from the settings' : '',
-    removed && kind === 'User' && (platformId !== null || condition === 'LinkDamaged')
-      ? `account ${active === false ? 'closed' : 'may be active'}`
-      : '',
-    // `departed` is also set for a protected account, because its memberships are not written; such a person has not left.
-    departed && condition !== 'Protected' ? 'left' : '',
-    condition ?? '',
-  ]
-    .filter(Boolean)
-    .join('  ');
-}
-
-async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
-  // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
-  const out = file === undefined ? undefined : openNew(file);
-  let count = 0;
-  try {
-    for await (const row of listLinks(sources, flags)) {
-      // A link without platform id cannot be imported.
-      if (row.platformId === null) continue;
-      count++;
-      if (out === undefined) sayJson(row);
-      else writeSync(out, `${visible(JSON.stringify(row))}\n`);
-    }
-  } finally {
-    if (out !== undefined) closeSync(out);
-  }
-  return count;
-}
-
-/** Opens a new file that only its owner may read. @throws Error when the name is taken */
-function openNew(file: string): number {
-  try {
-    return openSync(file, 'wx', 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new Error(`${file} is there already: name another file.`, { cause: error });
-  }
-}
-
-async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
-  const counts: Partial<Record<Imported, number>> = {};
-  await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {
-    const all = scopes.map(({ scope }) => scope);
-    const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
-    let number = 0;
-    async function* rows(): AsyncGenerator<unknown> {
-      const input = createReadStream(file);
-      // Without this wait, a missing file would be an error of the stream that no reader has yet.
-      await once(input, 'open').catch((error: NodeJS.ErrnoException) => {
-        throw unreadable(file, error);
-      });
-      for await (const text of createInterface({ input, crlfDelay: Infinity })) {
-        number++;
-        if (text.trim() !== '') yield parsed(text);
-      }
-    }
-    for await (const { outcome, why } of importLinks(all, rows(), options)) {
-      counts[outcome] = (counts[outcome] ?? 0) + 1;
-      if (why !== undefined) complain(`line ${number}: ${outcome}: ${why}`);
-    }
-  });
-  const { imported = 0, unchanged = 0, ...failed } = counts;
-  if (flags.json) sayJson({ dryRun: flags.dryRun ?? false, counts });
-  else say(`${imported} ${flags.dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
-  if (Object.keys(failed).length > 0) cli.exit(1);
-}
-
-/** Returns the JSON value of a line; undefined: it is no JSON, which the import reports. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,94 @@
+// Exports links to a file and imports them from it. The file is NDJSON: each line is one link, as scim-bridge links list --json has it.
+import { once } from 'node:events';
+import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import { type Imported, importLinks } from '../ops/links/import-links.ts';
+import { type LinkSources, listLinks } from '../ops/links/link-rows.ts';
+import { visible } from '../support/visible.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, type OperatorFlags } from './operator.ts';
+import { complain, say, sayJson } from './output.ts';
+import { unreadable } from './private-file.ts';
+import { withScopes } from './scopes.ts';
+
+export interface ImportFlags extends OperatorFlags {
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** Writes the links that the filter selects to a new file, or to standard output. @returns the number of links */
+export async function exportTo(
+  sources: LinkSources,
+  filter: Parameters<typeof listLinks>[1],
+  file: string | undefined,
+): Promise<number> {
+  // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
+  const out = file === undefined ? undefined : openNew(file);
+  let count = 0;
+  try {
+    for await (const row of listLinks(sources, filter)) {
+      // A link without platform id cannot be imported.
+      if (row.platformId === null) continue;
+      count++;
+      if (out === undefined) sayJson(row);
+      else writeSync(out, `${visible(JSON.stringify(row))}\n`);
+    }
+  } finally {
+    if (out !== undefined) closeSync(out);
+  }
+  return count;
+}
+
+/** Opens a new file that only its owner may read. @throws Error when the name is taken */
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Error(`${file} is there already: name another file.`, { cause: error });
+  }
+}
+
+/** Links resources as the lines of a file say. Each line that is not taken is named with the reason; the exit code is 1 then. */
+export async function importFrom(
+  file: string,
+  flags: ImportFlags,
+  command: Command,
+  cli: Cli,
+): Promise<void> {
+  const counts: Partial<Record<Imported, number>> = {};
+  await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {
+    const all = scopes.map(({ scope }) => scope);
+    const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
+    let number = 0;
+    async function* rows(): AsyncGenerator<unknown> {
+      const input = createReadStream(file);
+      // Without this wait, a missing file would be an error of the stream that no reader has yet.
+      await once(input, 'open').catch((error: NodeJS.ErrnoException) => {
+        throw unreadable(file, error);
+      });
+      for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+        number++;
+        if (text.trim() !== '') yield parsed(text);
+      }
+    }
+    for await (const { outcome, why } of importLinks(all, rows(), options)) {
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+      if (why !== undefined) complain(`line ${number}: ${outcome}: ${why}`);
+    }
+  });
+  const { imported = 0, unchanged = 0, ...failed } = counts;
+  if (flags.json) sayJson({ dryRun: flags.dryRun ?? false, counts });
+  else say(`${imported} ${flags.dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
+  if (Object.keys(failed).length > 0) cli.exit(1);
+}
+
+/** Returns the JSON value of a line; undefined: it is no JSON, which the import reports. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
