@@ -1,4 +1,5 @@
-// Defines the command log, which prints the provisioning log as text, NDJSON or CSV.
+// Defines the command log, which prints the provisioning log as text (log-text.ts), NDJSON or CSV. `show` finds the resource that the
+// operator named, prints the entries that the flags select, and then adds notes: how to read them, and which entries it did not show.
 import { Option, type Command } from 'commander';
 import { csvLine } from '../support/csv-line.ts';
 import { createMemberNames } from '../ops/log/member-names.ts';
@@ -11,6 +12,7 @@ import {
 } from '../directory/logs/provisioning-log.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { Ref } from '../directory/records.ts';
 import {
   type LocatedEntry,
   type LogFilter,
@@ -20,17 +22,15 @@ import {
   removedEntriesTexts,
   verifyLogs,
 } from '../ops/log/provisioning-log.ts';
-import { COLUMNS, flatten, writtenValueText } from '../ops/log/provisioning-csv.ts';
-import { STATUS_WORDS, toProvisioningRecord } from '../ops/log/provisioning-record.ts';
-import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
-import { counted } from '../support/counted.ts';
+import { COLUMNS, flatten } from '../ops/log/provisioning-csv.ts';
+import { toProvisioningRecord } from '../ops/log/provisioning-record.ts';
 import { someOf } from '../support/sentence-parts.ts';
-import { isoTime } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { complainLostData } from './lost-data.ts';
 import { withStore } from './store.ts';
 import { requireLogged, UnknownResource } from './unknown-names.ts';
 import { complain, say, sayRows } from './output.ts';
+import { logLineText, MOST_MEMBERS } from './log-text.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 /** The word that the text of the log has for the status `failure`. */
@@ -76,26 +76,10 @@ const withAllLogs = (states: DesiredState[]) =>
 
 /** Prints the entries that the flags select; then notes about them and about entries that are not shown. */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
-  const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
-  const searched = sources
-    .filter((each) => each.connection === (connection ?? each.connection))
-    .filter(({ outboxes }) => target === null || outboxes.has(target))
-    .map((each) => each.connection);
-  const { resource } = flags;
-  const found =
-    resource === undefined
-      ? undefined
-      : await findResources(
-          toSearched(states.filter((state) => searched.includes(state.connection))),
-          resource,
-        );
-  const unknown = found?.length === 0 ? new UnknownResource(resource ?? '', { config, ...flags }) : undefined;
-  // A person who was forgotten is known by the ref only, under which the log still has entries.
-  const forgottenRef = unknown && refIn(resource ?? '');
-  if (unknown && !forgottenRef) throw unknown;
+  const selected = await selectResource(states, sources, flags, config);
   const filter: LogFilter = {
-    refs: forgottenRef ? [forgottenRef] : found?.map(({ ref }) => ref),
+    refs: selected.refs,
     actions: flags.action,
     statuses: flags.status?.map((status) => (status === SHOWN_FAILURE ? 'failure' : status)),
     connection: flags.connection,
@@ -106,24 +90,12 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   };
   const isExport = flags.json === true || flags.csv === true;
   const limit = flags.limit ?? (isExport ? Infinity : DEFAULT_LINES);
-  const toLine = flags.json
-    ? (entry: LocatedEntry): string => JSON.stringify(toProvisioningRecord(entry))
-    : flags.csv
-      ? csvWriter()
-      : undefined;
-  const nameMembers = createMemberNames(states);
-  let count = 0;
-  let hasMembers = false;
-  let hasFormerValues = false;
-  for await (const entry of readLog(sources, filter)) {
-    // One entry beyond the limit shows that there is more.
-    if (count++ >= limit) break;
-    if (entry.members) hasMembers = true;
-    if (entry.action !== 'create' && entry.changes) hasFormerValues = true;
-    if (toLine) sayRows(toLine(entry));
-    else say(toText(entry, await nameMembers(entry, MOST_MEMBERS)));
-  }
-  const others = found && (await othersText(sources, filter, { resource: resource ?? '', found }));
+  const { count, hasMembers, hasFormerValues } = await printEntries(states, readLog(sources, filter), {
+    limit,
+    toRow: rowFormatOf(flags),
+  });
+  const { found, unknown } = selected;
+  const others = found && (await othersText(sources, filter, { resource: flags.resource ?? '', found }));
   if (others) complain(others);
   if (hasMembers && !isExport) complain(PRESENT_NAMES);
   if (hasFormerValues && !isExport) complain(KNOWN_VALUES);
@@ -135,11 +107,84 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
     for (const text of await removedEntriesTexts(sources, filter)) complain(text);
 }
 
-/** Prints the header line of the CSV. @returns the function that converts an entry to a line */
-function csvWriter(): (entry: LocatedEntry) => string {
+/** The resource that --resource names; without the option every field is undefined. */
+interface SelectedResource {
+  /** The stored resources with this name. */
+  found?: readonly FoundResource[] | undefined;
+  /** Only entries about these refs are printed. */
+  refs?: Ref[] | undefined;
+  /** Set if no stored resource has the name; thrown when the log has no entry about `refs` either. */
+  unknown?: UnknownResource | undefined;
+}
+
+/** @throws UnknownResource for a name that no resource has, if it is no ref */
+async function selectResource(
+  states: DesiredState[],
+  sources: readonly LogSource[],
+  flags: Flags,
+  config: Config,
+): Promise<SelectedResource> {
+  const { resource, connection = null, target = null } = flags;
+  if (resource === undefined) return {};
+  const searched = sources
+    .filter((each) => each.connection === (connection ?? each.connection))
+    .filter(({ outboxes }) => target === null || outboxes.has(target))
+    .map((each) => each.connection);
+  const found = await findResources(
+    toSearched(states.filter((state) => searched.includes(state.connection))),
+    resource,
+  );
+  if (found.length > 0) return { found, refs: found.map(({ ref }) => ref) };
+  const unknown = new UnknownResource(resource, { config, ...flags });
+  // A person who was forgotten is known by the ref only, under which the log still has entries.
+  const forgottenRef = refIn(resource);
+  if (!forgottenRef) throw unknown;
+  return { found, refs: [forgottenRef], unknown };
+}
+
+/** Converts an entry to a line of an export. */
+type ToRow = (entry: LocatedEntry) => string;
+
+/** Returns the format of an export, after the header of a CSV was printed; undefined: entries are printed as text. */
+function rowFormatOf({ json, csv }: Flags): ToRow | undefined {
+  if (json) return (entry) => JSON.stringify(toProvisioningRecord(entry));
+  if (!csv) return undefined;
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
+
+/**
+ * Prints entries up to the limit.
+ * @returns `count`: number of printed entries, or one more than the limit if there are more. `hasMembers`, `hasFormerValues`:
+ * whether printed entries have members, or values before a write
+ */
+async function printEntries(
+  states: DesiredState[],
+  entries: AsyncIterable<LocatedEntry>,
+  { limit, toRow }: { limit: number; toRow: ToRow | undefined },
+): Promise<{ count: number; hasMembers: boolean; hasFormerValues: boolean }> {
+  const nameMembers = createMemberNames(states);
+  let count = 0;
+  let hasMembers = false;
+  let hasFormerValues = false;
+  for await (const entry of entries) {
+    // One entry beyond the limit shows that there is more.
+    if (count++ >= limit) break;
+    if (entry.members) hasMembers = true;
+    if (entry.action !== 'create' && entry.changes) hasFormerValues = true;
+    if (toRow) sayRows(toRow(entry));
+    else say(logLineText(entry, await nameMembers(entry, MOST_MEMBERS)));
+  }
+  return { count, hasMembers, hasFormerValues };
+}
+
+/** Explains the names of members: the log stores only their ids, so that a name can be forgotten. */
+const PRESENT_NAMES =
+  'Members have their present names, other names are of that time; an id stands for a lost name.';
+
+/** Explains the values before a write: a push is written without a read, which would cost a call. */
+const KNOWN_VALUES =
+  'A value before a write is the last that the bridge wrote or read; later hand changes are not shown.';
 
 /** Returns how to read the entries of other records with the same name; undefined: there are none, or an id or ref was given. */
 async function othersText(
@@ -153,60 +198,4 @@ async function othersText(
   const [first] = refs;
   if (first === undefined) return undefined;
   return `The log also has entries of other records with this name, such as a deleted one (${someOf(refs)}): scim-bridge log --resource ${first} shows those of ${first}.`;
-}
-
-/** Explains the names of members: the log stores only their ids, so that a name can be forgotten. */
-const PRESENT_NAMES =
-  'Members have their present names, other names are of that time; an id stands for a lost name.';
-
-/** Explains the values before a write: a push is written without a read, which would cost a call. */
-const KNOWN_VALUES =
-  'A value before a write is the last that the bridge wrote or read; later hand changes are not shown.';
-
-/** Largest number of members that a line names. */
-const MOST_MEMBERS = 5;
-/** Largest number of written values in a line. Values that decide about access count too, but all of them are shown. */
-const MOST_VALUES = 3;
-
-/**
- * Returns an entry as one line of text, which ends with the id of the request that caused the change: `[…]`.
- * @param named names of the first members
- */
-export function toText(
-  { at, target, ref, name, action, status, changes, members, message, request, forgotten }: LocatedEntry,
-  named: readonly string[] = [],
-): string {
-  const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
-  const detail = [
-    ...valuesText(action, changes ?? []),
-    ...(members ? [membersText(members.length, named)] : []),
-    ...(message ? [status === 'held' ? withoutGuardHolds(message) : message] : []),
-  ].join('; ');
-  // The ref tells people apart whose names were removed.
-  const shownName = forgotten ? `${name} ${ref}` : name;
-  return `${isoTime(at)}  ${target}  ${shownName}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
-}
-
-/** A written value: its name (`active`, or an attribute as `attributes.<name>`), the value before, the value after. */
-type Change = NonNullable<LocatedEntry['changes']>[number];
-const isAttribute = ([name]: Change): boolean => name.startsWith('attributes.');
-const isActive = ([name]: Change): boolean => name === 'active';
-
-/** Returns all written values that decide about access, then others up to MOST_VALUES, and the number of those left out. */
-function valuesText(action: LogAction, changes: readonly Change[]): string[] {
-  // Only attribute values of a create are listed: every account or group gets its core values, such as userName, and `active`
-  // is a later write.
-  const listed = action === 'create' ? changes.filter(isAttribute) : changes;
-  const access = listed.filter((each) => isAttribute(each) || isActive(each));
-  const others = listed.filter((each) => !access.includes(each));
-  const shown = others.slice(0, Math.max(0, MOST_VALUES - access.length));
-  const more = others.length - shown.length;
-  return [
-    ...[...access, ...shown].map(([name, before, after]) => writtenValueText(name, before, after)),
-    ...(more > 0 ? [`and ${more} more`] : []),
-  ];
-}
-
-function membersText(count: number, named: readonly string[]): string {
-  return counted(count, 'member') + (named.length === 0 ? '' : `: ${someOf(named, { count })}`);
 }

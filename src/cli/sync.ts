@@ -12,7 +12,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { MAX_MS } from './deadline.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { atTarget, withScopes, type CommandContext } from './scopes.ts';
-import { toText } from './log.ts';
+import { logLineText } from './log-text.ts';
 import { findMeant } from './unknown-names.ts';
 import { say, sayJson } from './output.ts';
 
@@ -81,7 +81,7 @@ async function syncAll(
           limitMs,
           signal: answering,
           logger: context.deps.logger,
-          onStep: (step) => print(`  ${toText(step)}`),
+          onStep: (step) => print(`  ${logLineText(step)}`),
         }),
       );
       for (const line of endLines(report)) print(`  ${line}`);
