@@ -1,4 +1,5 @@
-// Defines the command sync, which syncs one user or group at once and prints each step.
+// Defines the command sync, which syncs one user or group at once, at one target after another. At each target it prints the steps
+// as they are made, and then how the sync ended. With --dry-run it prints what differs, and writes nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync/sync-outcome.ts';
@@ -66,13 +67,12 @@ async function syncAll(
   if (!(limitMs > 0 && limitMs <= MAX_MS))
     throw new Error(`--timeout is a number of seconds above 0, at most ${Math.floor(MAX_MS / 1000)}.`);
   const reports: SyncReport[] = [];
+  const print = (line: string): void => {
+    if (!flags.json) say(line);
+  };
   for (const each of found) {
-    for (const { scope, name } of scopes.filter(
-      ({ scope: { connection } }) => connection === each.connection,
-    )) {
-      const print = (line: string): void => {
-        if (!flags.json) say(line);
-      };
+    const ofConnection = scopes.filter(({ scope: { connection } }) => connection === each.connection);
+    for (const { scope, name } of ofConnection) {
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
       const report = await atTarget({ scope, name }, context, (answering) =>
         syncOne(scope, each, {
@@ -108,23 +108,32 @@ const OUTCOME_WORDS: Record<SyncOutcomeName, string> = {
   needsPerson: 'needs a person',
 };
 
-function endLines({ dryRun, differences, steps, outcome = 'equal', message }: SyncReport): string[] {
-  const because = message === undefined ? '' : `: ${message}`;
-  const nothing = message === undefined ? 'nothing to do, equal already' : `nothing to do${because}`;
-  if (!dryRun) {
-    const wrote = steps.some(({ status, action }) => status === 'success' && action !== 'none');
-    if (outcome !== 'equal' || (wrote && message === undefined))
-      return [`${OUTCOME_WORDS[outcome]}${because}`];
-    // A message tells what is not as desired or not known, so the word `equal` would be untrue.
-    return [wrote ? `nothing more to do${because}` : nothing];
-  }
+/** Returns the lines after the steps of a sync: how it ended, or after a dry run what differs. */
+const endLines = (report: SyncReport): string[] =>
+  report.dryRun ? dryRunLines(report) : [syncedText(report)];
+
+const reasonText = (message: string | undefined): string => (message === undefined ? '' : `: ${message}`);
+
+/** @param message tells what is not as desired or not known; with it, the word `equal` would be untrue */
+const nothingText = (message: string | undefined): string =>
+  message === undefined ? 'nothing to do, equal already' : `nothing to do: ${message}`;
+
+function syncedText({ steps, outcome = 'equal', message }: SyncReport): string {
+  const because = reasonText(message);
+  const wrote = steps.some(({ status, action }) => status === 'success' && action !== 'none');
+  if (outcome !== 'equal' || (wrote && message === undefined)) return `${OUTCOME_WORDS[outcome]}${because}`;
+  return wrote ? `nothing more to do${because}` : nothingText(message);
+}
+
+function dryRunLines({ differences, message }: SyncReport): string[] {
+  const because = reasonText(message);
   if (differences === null)
     return [
       message === undefined
         ? 'the platform could not be read: nothing is known of what differs'
         : `the platform was not read, so nothing is known of what differs${because}`,
     ];
-  if (differences.length === 0) return [nothing];
+  if (differences.length === 0) return [nothingText(message)];
   const changes = differences.filter(isChange);
   const others = differences.filter((entry) => !isChange(entry));
   return [

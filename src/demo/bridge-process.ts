@@ -1,10 +1,12 @@
-// Runs the bridge as a child process with its own command line, as an operator would.
-import { execFile, spawn } from 'node:child_process';
+// Runs the bridge as a child process with its own command line, as an operator would: `serve` runs until `stop`, and each `command` is
+// a further process with the same settings file.
+import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -28,6 +30,8 @@ interface BridgeProcessOptions {
   signal: AbortSignal;
 }
 
+/** Returns the command-line script of the bridge, which runs this demo too. */
+const script = (): string => process.argv[1] ?? '';
 /** Number of log lines that are kept for messages. */
 const KEPT_LINES = 12;
 /** Longest time from the start of `serve` until it listens. */
@@ -46,8 +50,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const file = join(folder, 'bridge.json');
   writeFileSync(file, JSON.stringify(options.settings, null, 2), { mode: 0o600 });
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !OWN_VARIABLES.test(name)));
-  // argv[1] is the command-line script of the bridge, which runs this demo too.
-  const child = spawn(process.execPath, [process.argv[1] ?? '', '--config', file, 'serve'], {
+  const child = spawn(process.execPath, [script(), '--config', file, 'serve'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     // A separate process group: Ctrl-C reaches the demo only, which stops the processes in the right order.
@@ -60,29 +63,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', killAtExit);
-  const lines: string[] = [];
-  const listening = new Promise<number>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => {
-        lines.push(line);
-        if (lines.length > KEPT_LINES) lines.shift();
-        const port = portOf(line);
-        if (port !== undefined) resolve(port);
-      });
-    }
-  });
-  const command: BridgeProcess['command'] = async (args, moreEnv) => {
-    const runOptions = { env: { ...env, ...moreEnv }, signal: options.signal, timeout: COMMAND_MS };
-    const commandLine = [process.argv[1] ?? '', '--config', file, ...args];
-    try {
-      return (await promisify(execFile)(process.execPath, commandLine, runOptions)).stdout;
-    } catch (error) {
-      // A command with a bad result exits with code 2 and still prints the result to standard output.
-      const { stdout } = error as { stdout?: string };
-      if (stdout) return stdout;
-      throw error;
-    }
-  };
+  const { lines, listening } = readLog(child);
   let isStopping = false;
   const stop = async (): Promise<void> => {
     isStopping = true;
@@ -113,11 +94,35 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
       once(signal, 'abort').then(() => signal.reason as Error),
     ]);
     if (port instanceof Error) throw port;
-    return { url: `http://127.0.0.1:${port}`, lastLines: () => [...lines], command, stop };
+    return {
+      url: `http://127.0.0.1:${port}`,
+      lastLines: () => [...lines],
+      command: (args, moreEnv) => runCommand(['--config', file, ...args], { ...env, ...moreEnv }, signal),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw new Error([(error as Error).message, ...lines].join('\n  '), { cause: error });
   }
+}
+
+/** Collects the output of the bridge. @returns its newest lines; `listening`: resolves to the port when the bridge listens */
+function readLog(child: ChildProcessByStdio<null, Readable, Readable>): {
+  lines: string[];
+  listening: Promise<number>;
+} {
+  const lines: string[] = [];
+  const listening = new Promise<number>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        lines.push(line);
+        if (lines.length > KEPT_LINES) lines.shift();
+        const port = portOf(line);
+        if (port !== undefined) resolve(port);
+      });
+    }
+  });
+  return { lines, listening };
 }
 
 /** Returns the port of the log line `listening`, or undefined for every other line. */
@@ -125,4 +130,16 @@ function portOf(line: string): number | undefined {
   if (!line.includes('"listening"')) return undefined;
   const { port } = JSON.parse(line) as { port?: number };
   return port;
+}
+
+async function runCommand(args: string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
+  const options = { env, signal, timeout: COMMAND_MS };
+  try {
+    return (await promisify(execFile)(process.execPath, [script(), ...args], options)).stdout;
+  } catch (error) {
+    // A command with a bad result exits with code 2 and still prints the result to standard output.
+    const { stdout } = error as { stdout?: string };
+    if (stdout) return stdout;
+    throw error;
+  }
 }
