@@ -1,16 +1,17 @@
-// Creates all stores of one connection.
+// Creates all stores of one connection. The settings name the targets that the connection is synced to now; links and logs of former
+// targets, which the settings no longer have, are kept and can be read too. A target may be fed by other connections as well.
 import type { Redis } from 'ioredis';
 import { createActs } from './logs/acts.ts';
 import { createLastLogChecks } from './logs/last-log-check.ts';
 import { isFedByNone } from './fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from './fleet/fleet-store.ts';
-import { createKnownTargets } from './fleet/known-targets.ts';
+import { createKnownTargets, type KnownTargets } from './fleet/known-targets.ts';
 import { createArchive } from './archive/archive.ts';
 import { createCoverageReader } from './outbox/coverage.ts';
 import { createDirectory } from './resources/directory.ts';
 import { createDriftNotes } from './outbox/drift.ts';
 import { createEventStream } from './logs/event-stream.ts';
-import { createElsewhere } from './resources/elsewhere.ts';
+import { createElsewhere, type Elsewhere } from './resources/elsewhere.ts';
 import { createKeyspace } from './keys.ts';
 import { createHandoverStore } from './outbox/handover-store.ts';
 import { createLinks } from './outbox/links.ts';
@@ -31,54 +32,40 @@ import type { DirectoryOptions } from './resources/changes.ts';
 /** All stores of one connection: the directory, and what the bridge keeps about its targets. */
 export type DesiredState = ReturnType<typeof createDesiredState>;
 
+interface DesiredStateOptions {
+  /** Common start of all Redis keys of the service. */
+  prefix: string;
+  connection: string;
+  /** Names of the targets to which the connection is synced. */
+  targets: string[];
+  /** Returns the address of a target's platform; '' for a target that the settings do not have. */
+  addressOf: (target: string) => string;
+  /** Returns a digest of the settings of a target that decide how resources are synced; absent: '' for every target. */
+  settingsOf?: (target: string) => string;
+  /** Returns whether the settings of a target delete the account of a leaver after its deactivation; absent: no. */
+  deletesLeaversAt?: (target: string) => boolean;
+  /** Whether mapping rules read the groups of users. */
+  rulesReadGroups: boolean;
+  /** Duration of the lease of a sync. */
+  leaseMs: number;
+  /** Limits of the provisioning log; absent: the default ones. */
+  log?: StreamLimits;
+  /** Undefined: no security events. */
+  events?: DirectoryOptions['events'];
+  /** Whether externalIds of users are unique; absent: they are not. */
+  uniqueExternalIds?: boolean;
+  /** Returns the names of other connections of a target; absent: there are none. */
+  othersOf?: (target: string) => readonly string[];
+}
+
 export function createDesiredState(
   deps: { redis: Redis; scripts: Scripts },
-  options: {
-    /** Common start of all Redis keys of the service. */
-    prefix: string;
-    connection: string;
-    /** Names of the targets to which the connection is synced. */
-    targets: string[];
-    /** Returns the address of a target's platform; '' for a target that the settings do not have. */
-    addressOf: (target: string) => string;
-    /** Returns a digest of the settings of a target that decide how resources are synced; absent: '' for every target. */
-    settingsOf?: (target: string) => string;
-    /** Returns whether the settings of a target delete the account of a leaver after its deactivation; absent: no. */
-    deletesLeaversAt?: (target: string) => boolean;
-    /** Whether mapping rules read the groups of users. */
-    rulesReadGroups: boolean;
-    /** Duration of the lease of a sync. */
-    leaseMs: number;
-    /** Limits of the provisioning log; absent: the default ones. */
-    log?: StreamLimits;
-    /** Undefined: no security events. */
-    events?: DirectoryOptions['events'];
-    /** Whether externalIds of users are unique; absent: they are not. */
-    uniqueExternalIds?: boolean;
-    /** Returns the names of other connections of a target; absent: there are none. */
-    othersOf?: (target: string) => readonly string[];
-  },
+  options: DesiredStateOptions,
 ) {
   const { connection, targets, addressOf, rulesReadGroups, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   const known = createKnownTargets(deps, options);
-  const fleet = createFleetStore(deps, options);
   const othersOf = options.othersOf ?? (() => []);
-  // Links of other connections to accounts of a target. A feed is a connection with a target that it is synced to; the settings no
-  // longer have a former feed (fleet/known-targets.ts).
-  const elsewhere = createElsewhere(deps, {
-    prefix: options.prefix,
-    connection,
-    othersOf,
-    formerOf: async (target) => {
-      const fed = [connection, ...othersOf(target)].map((name) => ({ connection: name, target }));
-      const formerFeeds = await known.former(fed);
-      return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
-    },
-    // A former connection has left when no process syncs it any more: during an update one with former settings may do so.
-    hasLeft: async (other, target) =>
-      isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
-  });
   const storeDeps = { ...deps, keys };
   const keysOfOthers = (target: string) =>
     othersOf(target).map((name) => createKeyspace(options.prefix, name));
@@ -97,10 +84,12 @@ export function createDesiredState(
     }),
   );
   const fedHere = targets.map((target) => ({ connection, target, address: addressOf(target) }));
-  const formerTargets = async (): Promise<string[]> => {
+
+  async function formerTargets(): Promise<string[]> {
     const formerFeeds = await known.former(fedHere);
     return formerFeeds.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
-  };
+  }
+
   async function whyUnrecognised(target: string): Promise<Unrecognised | undefined> {
     const address = addressOf(target);
     if (address === '') return undefined;
@@ -114,6 +103,7 @@ export function createDesiredState(
     }
     return undefined;
   }
+
   return {
     connection,
     /** Returns why a target of the settings may be another tenant than that of the links; undefined: it is recognised. */
@@ -148,7 +138,7 @@ export function createDesiredState(
       uniqueExternalIds: options.uniqueExternalIds,
     }),
     /** Accounts and groups at the targets to which the resources are linked. */
-    links: createLinks({ ...storeDeps, elsewhere }),
+    links: createLinks({ ...storeDeps, elsewhere: elsewhereOf(deps, known, options) }),
     /** Proof that derived data agrees with the records. */
     proof: createProof(storeDeps, { targets, rulesReadGroups }),
     /** Removal of the data of persons who are no longer pushed. */
@@ -179,4 +169,26 @@ export function createDesiredState(
     /** Redis channel on which scripts publish the name of a target with new marks. */
     channel: keys.key('marked'),
   };
+}
+
+/** Returns the store of links that other connections have to accounts and groups of a target, former connections included. */
+function elsewhereOf(
+  deps: { redis: Redis; scripts: Scripts },
+  known: KnownTargets,
+  { prefix, connection, othersOf = () => [] }: DesiredStateOptions,
+): Elsewhere {
+  const fleet = createFleetStore(deps, { prefix });
+  return createElsewhere(deps, {
+    prefix,
+    connection,
+    othersOf,
+    formerOf: async (target) => {
+      const fed = [connection, ...othersOf(target)].map((name) => ({ connection: name, target }));
+      const formerFeeds = await known.former(fed);
+      return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
+    },
+    // A former connection has left when no process syncs it any more: during an update one with former settings may do so.
+    hasLeft: async (other, target) =>
+      isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
+  });
 }

@@ -1,25 +1,16 @@
-// Stores which targets each connection feeds or has fed. So a target that was removed from the settings stays known while
-// accounts are linked there. A full run is a reconcile run that maps and compares every record; `mapped:<t>` has the digest of the
-// mapping rules of the last one.
+// Stores which targets each connection feeds or has fed, so that a target stays known after it was removed from the settings while
+// accounts are linked there (former-links.ts). Each feed (target-feed.ts) has a state: `fed`, `removed`, or `kept` by order of an
+// operator. `note` stores the states at the start of a process, and notes which targets need a full run: a reconcile run that maps
+// and compares every record. `mapped:<t>` has the digest of the mapping rules of the last full run.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { readableLink, type Link } from '../outbox/link.ts';
-import { linkTexts } from '../outbox/links.ts';
-import type { Ref } from '../records.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { keysLike } from '../redis/portions.ts';
+import { createFormerLinks } from './former-links.ts';
+import { toFeed, toField, type FedTarget, type TargetFeed } from './target-feed.ts';
 
-/** A target and a connection that feeds it. */
-export interface TargetFeed {
-  connection: string;
-  target: string;
-}
-
-/** A target in the settings, with the address of its platform. */
-export interface FedTarget extends TargetFeed {
-  address: string;
-}
+export type { FedTarget, TargetFeed } from './target-feed.ts';
 
 /** Rules of a target, for a connection that feeds it. */
 export interface FeedRules extends TargetFeed {
@@ -47,8 +38,6 @@ type FeedState = 'fed' | 'removed' | 'kept';
 const ALWAYS = undefined;
 /** The same argument: the next run is a full one if there was a full run before. No rules have this digest. */
 const IF_EVER = '';
-/** `sizes`: numbers of links as text, at the removed target, then under its new names. */
-type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { sizes: string };
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
 
@@ -57,7 +46,8 @@ export function createKnownTargets(
   { prefix }: { prefix: string },
 ) {
   const keys = createKeyspace(prefix, 'bridge.fleet');
-  const [knownKey, countsKey] = [keys.key('knownTargets'), keys.key('removedTargets')];
+  const knownKey = keys.key('knownTargets');
+  const { linksAt, isLinkedAnew, countsOf, forgetCounts } = createFormerLinks({ redis, scripts }, { prefix });
   const readKnown = (): Promise<Record<string, FeedState>> =>
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
 
@@ -83,7 +73,7 @@ export function createKnownTargets(
       ...removed.map(([field, state]): [string, FeedState] => [field, state === 'fed' ? 'removed' : state]),
     ];
     if (states.length > 0) await redis.hset(knownKey, Object.fromEntries(states));
-    await redis.del(countsKey);
+    await forgetCounts();
   }
 
   /** Notes that the next run is a full one, unless the last full run had these rules. @param rules digest, ALWAYS or IF_EVER */
@@ -112,12 +102,11 @@ export function createKnownTargets(
   async function noteLinked(kept: readonly TargetFeed[]): Promise<void> {
     for (const feed of kept) await redis.hsetnx(knownKey, toField(feed), 'kept' satisfies FeedState);
     for await (const field of linkedFeeds()) await redis.hsetnx(knownKey, field, 'fed' satisfies FeedState);
-    await redis.del(countsKey);
+    await forgetCounts();
   }
 
   /**
-   * Returns the removed targets at which open accounts are linked. Accounts that the connection is linked to under a new name of
-   * the target do not count, because the bridge still writes to them.
+   * Returns the removed targets at which open accounts are linked.
    * @param fed the feeds in the settings
    */
   async function removed(fed: readonly FedTarget[]): Promise<RemovedTarget[]> {
@@ -127,74 +116,10 @@ export function createKnownTargets(
       // A process with former settings started last, and stored the target as fed.
       if (state === 'fed')
         await redis.hset(knownKey, field, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
-      const { accounts, groups } = await countsOf(feed, await newNames(feed, fed));
+      const { accounts, groups } = await countsOf(feed, fed);
       if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept' });
     }
     return found;
-  }
-
-  /**
-   * Returns the new names of a former target: targets in the settings at whose address the accounts of the former target were
-   * recognised (outbox/recognition.ts). Both are one platform.
-   */
-  async function newNames({ connection, target }: TargetFeed, fed: readonly FedTarget[]): Promise<string[]> {
-    const addresses = await redis.smembers(createKeyspace(prefix, connection).key('tenant', target));
-    return fed.flatMap((each) =>
-      each.connection === connection && each.target !== target && addresses.includes(each.address)
-        ? [each.target]
-        : [],
-    );
-  }
-
-  /** Returns whether the connection is linked to the account or group of a former target under a new name of this target. */
-  async function isLinkedAnew(
-    feed: TargetFeed,
-    { ref, id }: { ref: Ref; id: string },
-    fed: readonly FedTarget[],
-  ): Promise<boolean> {
-    for (const name of await newNames(feed, fed)) {
-      const text = await redis.hget(createKeyspace(prefix, feed.connection).key('links', name), ref);
-      if (text !== null && readableLink(text)?.id === id) return true;
-    }
-    return false;
-  }
-
-  /**
-   * Returns the counts of a removed target. Its links no longer change, so they are counted once after a start, and again
-   * only if a number of links differs. @param names new names of the target
-   */
-  async function countsOf(feed: TargetFeed, names: readonly string[]): Promise<LinkCounts> {
-    const field = toField(feed);
-    const ofConnection = createKeyspace(prefix, feed.connection);
-    const lengths = [feed.target, ...names].map((name) => redis.hlen(ofConnection.key('links', name)));
-    const sizes = (await Promise.all(lengths)).join(' ');
-    const text = await redis.hget(countsKey, field);
-    const last = text === null ? undefined : (JSON.parse(text) as LinkCounts);
-    if (last?.sizes === sizes) return last;
-    const counts = { sizes, accounts: 0, groups: 0 };
-    const linkedAnew = new Set<string>();
-    for (const name of names)
-      for await (const { ref, link } of linksAt({ ...feed, target: name }))
-        linkedAnew.add(`${ref} ${link?.id ?? ''}`);
-    for await (const { ref, link } of linksAt(feed)) {
-      if (link && (link.id === undefined || linkedAnew.has(`${ref} ${link.id}`))) continue;
-      if (ref.startsWith('Group:')) counts.groups++;
-      // An account may be open if its link is damaged, or if the write that closed it was not confirmed.
-      else if (link?.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
-    }
-    // A replica, or a full Redis, refuses the write; then the next call counts again.
-    await redis.hset(countsKey, field, JSON.stringify(counts)).catch(ignoreStoreUnavailable);
-    return counts;
-  }
-
-  /** Yields the links at a removed target. Undefined: the link is damaged, so its account may be open. */
-  async function* linksAt({
-    connection,
-    target,
-  }: TargetFeed): AsyncGenerator<{ ref: Ref; link: Link | undefined }> {
-    const ofConnection = createKeyspace(prefix, connection);
-    for await (const [ref, text] of linkTexts({ redis, scripts, keys: ofConnection }, target))
-      yield { ref, link: readableLink(text) };
   }
 
   /** Returns the known feeds that are not in the settings. @param fed the feeds in the settings */
@@ -223,12 +148,4 @@ export function createKnownTargets(
   }
 
   return { note, noteLinked, removed, isLinkedAnew, former, linksAt, kept, keep };
-}
-
-/** Returns the hash field of a feed: `connection target`. Names of connections and targets contain no space. */
-const toField = ({ connection, target }: TargetFeed): string => `${connection} ${target}`;
-
-function toFeed(field: string): TargetFeed {
-  const [connection = '', target = ''] = field.split(' ');
-  return { connection, target };
 }
