@@ -1,5 +1,8 @@
-// Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what
-// is still to be moved; stored-decisions.ts moves the changes.
+// Stores decisions of operators about held changes. An order to approve, to reject or to withdraw a rejection names a list of changes by
+// an id (`listOf`): the changes that are held under the open approval, or changes that are still rejected under this id. Of the list
+// the order may choose a part, which `storeChoice` puts into Redis for the scripts. Then `decide` stores the decision, or the first
+// of two approvals if two persons have to approve (first-approvals.ts). One script stores the decision with its audit entry and a
+// note of what is still to be moved; stored-decisions.ts moves the changes.
 import { createHash, randomUUID } from 'node:crypto';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
@@ -85,10 +88,52 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
   });
   const storedDecisions = createStoredDecisions(deps, common);
 
-  /** Returns the currently held changes; undefined when there are none. */
-  async function open() {
-    await storedDecisions.finishLast();
-    return held.open();
+  /**
+   * Stores a decision, or the first of two approvals, and moves the changes.
+   * @param id as listed: `<target>.<serial>-<last place>`, for a part followed by `~<digest>`; without the last place all changes
+   *   that are held now
+   * @param by name of the operator
+   */
+  async function decide(
+    action: Decision['action'],
+    id: string,
+    by: string,
+    options: DecisionOptions = {},
+  ): Promise<Decided> {
+    for (;;) {
+      const decided = await tryToDecide(action, id, by, options);
+      // `again`: another operator decided meanwhile, or an earlier decision is not carried out yet. The list is read again.
+      if (decided !== 'again') return decided;
+    }
+  }
+
+  async function tryToDecide(
+    action: Decision['action'],
+    id: string,
+    by: string,
+    options: DecisionOptions,
+  ): Promise<Decided | 'again'> {
+    // With an approver two persons have to approve. With the id of a first approval the caller is to be the second of them.
+    const { approver, firstId: joinedId } = options;
+    const listOfId = await listOf(action, id);
+    const isWhole = joinedId === undefined && !options.choose;
+    const list = listOfId && approver && isWhole ? await withinHeld(listOfId) : listOfId;
+    if (!list) return { kind: 'unknown' };
+    const newChoice = joinedId === undefined ? await storeChoice(list, options.choose) : undefined;
+    const firstId = joinedId ?? firstIdOf(target, list, newChoice);
+    const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
+    if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
+    const isJoinedGone = joinedId !== undefined && !first;
+    if (isJoinedGone) return { kind: 'unknown' };
+    // The second person approves exactly the changes that the first one chose.
+    const storedChoice = first ? first.storedChoice : newChoice;
+    const { total: count } = await firsts.countStillIn(list, storedChoice);
+    if (first && count === 0) return { kind: 'unknown' };
+    const isFirstOfTwo = approver !== undefined && action === 'approve' && !first && count > 0;
+    if (isFirstOfTwo)
+      return noteFirst(list, { ...approver, id: firstId, total: count, storedChoice }, options);
+    const request = `${REQUEST_KINDS[action]}:${id}`;
+    return store(action, list, by, { ...options, request, first, storedChoice, count });
   }
 
   /**
@@ -115,6 +160,12 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
     });
     if (numbers.length === 0) return undefined;
     return { source: 'guardRejected', serial, upTo, numbers, ...(part === undefined ? {} : { part }) };
+  }
+
+  /** Returns the currently held changes; undefined when there are none. */
+  async function open() {
+    await storedDecisions.finishLast();
+    return held.open();
   }
 
   /**
@@ -150,50 +201,6 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
       for (const { kind } of items) chosen[kind] = (chosen[kind] ?? 0) + 1;
     }
     return { choice, chosen, digest: digest.digest('hex').slice(0, DIGEST_LENGTH) };
-  }
-
-  /**
-   * Stores a decision, or the first of two approvals, and moves the changes.
-   * @param id as listed: `<target>.<serial>-<last place>`, for a part followed by `~<digest>`; without the last place all changes
-   *   that are held now
-   * @param by name of the operator
-   */
-  async function decide(
-    action: Decision['action'],
-    id: string,
-    by: string,
-    options: DecisionOptions = {},
-  ): Promise<Decided> {
-    for (;;) {
-      // With an approver two persons have to approve.
-      const { approver } = options;
-      const listOfId = await listOf(action, id);
-      const isWhole = options.firstId === undefined && !options.choose;
-      const list = listOfId && approver && isWhole ? await withinHeld(listOfId) : listOfId;
-      if (!list) return { kind: 'unknown' };
-      const newChoice = options.firstId === undefined ? await storeChoice(list, options.choose) : undefined;
-      const firstId = options.firstId ?? firstIdOf(target, list, newChoice);
-      const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
-      if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
-      const isFirstGone = options.firstId !== undefined && !first;
-      if (isFirstGone) return { kind: 'unknown' };
-      // The second person approves exactly the changes that the first one chose.
-      const storedChoice = first ? first.storedChoice : newChoice;
-      const { total: count } = await firsts.countStillIn(list, storedChoice);
-      if (first && count === 0) return { kind: 'unknown' };
-      const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;
-      const decided = isFirst
-        ? await noteFirst(list, { ...approver, id: firstId, total: count, storedChoice }, options)
-        : await store(action, list, by, {
-            ...options,
-            request: `${REQUEST_KINDS[action]}:${id}`,
-            first,
-            storedChoice,
-            count,
-          });
-      // `again`: another operator decided meanwhile, or an earlier decision is not carried out yet. The list is read again.
-      if (decided !== 'again') return decided;
-    }
   }
 
   /** Stores the first of two approvals. @returns `again`: another operator approved the list meanwhile */

@@ -1,5 +1,8 @@
-// Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Each script decides
-// atomically, so that two workers cannot both use the last change that the allowance permits.
+// Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Before a destructive write, a sync
+// asks for a permission (`take`); at its end it tells which changes the guard may forget (`endSync`). Redis has sorted sets of the
+// changes of each kind: `guardUsed` (allowed within the window), `guardHeld`, `guardApproved` and `guardRejected`. Each script
+// decides atomically, so that two workers cannot both use the last change that the allowance permits. The store also has the
+// decisions of operators (decisions.ts) and the hold of the target (operator-hold.ts).
 import {
   allowanceOf,
   DESTRUCTIVE_KINDS,
@@ -119,6 +122,44 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
     return toPermission(verdict);
   }
 
+  /**
+   * Called at the end of a complete sync. Items of the ref that are neither refused nor postponed are applied or no longer
+   * desired, so they are removed from the held, approved and rejected ones. A rejected removal of a member stays until
+   * the source adds the member again.
+   * @param refused changes that the guard held or that an operator rejected
+   * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed
+   *   too; `postponed`: kinds of changes that this sync does not make yet; their items are kept
+   * @returns number of removed items
+   */
+  async function endSync(
+    ref: Ref,
+    refused: Destruction[],
+    { isGone = false, postponed = [] }: { isGone?: boolean; postponed?: readonly DestructiveKind[] } = {},
+  ): Promise<number> {
+    // An entry of `guardItems` is `kind subject`.
+    const refusedEntries = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
+    const isKept = (entry: string): boolean =>
+      refusedEntries.has(entry) || postponed.some((kind) => entry.startsWith(`${kind} `));
+    const ended = new Set<string>();
+    const items = keys.key('guardItems', `${target}:${ref}`);
+    for await (const found of scanned((cursor) => redis.sscan(items, cursor, 'COUNT', SCAN_COUNT)))
+      for (const entry of found) if (!isKept(entry)) ended.add(entry);
+    let removed = 0;
+    // Runs at least once, because the script also closes an approval without changes.
+    for (const entries of ended.size === 0 ? [[]] : inPortions([...ended], HOLD_PORTION)) {
+      const [count] = await scripts.values('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
+      removed += Number(count);
+    }
+    return removed;
+  }
+
+  /** Returns the decision about the removal of each user from a group, in the order of `users`. */
+  const decisionsOfMembers = (users: string[]): Promise<MemberDecision[]> =>
+    readInPortions(users, LOOK_PORTION, async (portion) => {
+      const [found] = await scripts.values('guard_leavers', keys.base, { ...common, users: portion });
+      return found as MemberDecision[];
+    });
+
   /** Returns users with a pending or recent deactivation; some may be active again. */
   async function closingUsers(): Promise<Ref[]> {
     const found = new Set<string>();
@@ -150,44 +191,6 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
       newest: pairsOf(newest).map(([text, at]) => ({ item: parseItem(kind, text), at: Number(at) })),
       oldestAt: oldestAt === undefined ? undefined : Number(oldestAt),
     };
-  }
-
-  /** Returns the decision about the removal of each user from a group, in the order of `users`. */
-  const decisionsOfMembers = (users: string[]): Promise<MemberDecision[]> =>
-    readInPortions(users, LOOK_PORTION, async (portion) => {
-      const [found] = await scripts.values('guard_leavers', keys.base, { ...common, users: portion });
-      return found as MemberDecision[];
-    });
-
-  /**
-   * Called at the end of a complete sync. Items of the ref that are neither refused nor postponed are applied or no longer
-   * desired, so they are removed from the held, approved and rejected ones. A rejected removal of a member stays until
-   * the source adds the member again.
-   * @param refused changes that the guard held or that an operator rejected
-   * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed
-   *   too; `postponed`: kinds of changes that this sync does not make yet; their items are kept
-   * @returns number of removed items
-   */
-  async function endSync(
-    ref: Ref,
-    refused: Destruction[],
-    { isGone = false, postponed = [] }: { isGone?: boolean; postponed?: readonly DestructiveKind[] } = {},
-  ): Promise<number> {
-    // An entry of `guardItems` is `kind subject`.
-    const refusedEntries = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
-    const isKept = (entry: string): boolean =>
-      refusedEntries.has(entry) || postponed.some((kind) => entry.startsWith(`${kind} `));
-    const ended = new Set<string>();
-    const items = keys.key('guardItems', `${target}:${ref}`);
-    for await (const found of scanned((cursor) => redis.sscan(items, cursor, 'COUNT', SCAN_COUNT)))
-      for (const entry of found) if (!isKept(entry)) ended.add(entry);
-    let removed = 0;
-    // Runs at least once, because the script also closes an approval without changes.
-    for (const entries of ended.size === 0 ? [[]] : inPortions([...ended], HOLD_PORTION)) {
-      const [count] = await scripts.values('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
-      removed += Number(count);
-    }
-    return removed;
   }
 
   const placesIn = (family: string, items: Destruction[]): Promise<(string | null)[]> =>

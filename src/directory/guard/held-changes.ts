@@ -1,4 +1,8 @@
-// Reads held and rejected changes of a target in pages, because one reply with all of them would stop Redis for others.
+// Reads held and rejected changes of a target in pages, because one reply with all of them would stop Redis for others. Redis has a
+// sorted set for each kind of change. In `guardHeld` the score of a change is its place, a number that is larger than those of all
+// changes held before; in `guardRejected` it is the number of the decision that rejected the change. So a list of changes that an
+// operator decides about is a range of scores (`rangesOf`): of held changes the places after `serial` up to `upTo`, of rejected
+// changes the numbers of the decisions.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import { total } from '../../support/counted.ts';
 import type { Ref } from '../records.ts';
@@ -49,30 +53,15 @@ export const idOfList = (
   { serial, upTo, part }: Pick<ChangeList, 'serial' | 'upTo' | 'part'>,
 ): string => `${target}.${serial}-${upTo}${part === undefined ? '' : `~${part}`}`;
 
+/** First and last score; scores are whole numbers. */
+type Range = [from: number, to: number];
+
+/** Returns the ranges of scores of a list: of held changes one, after the serial; of rejected ones one each rejection. */
+export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
+  source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
+
 export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
   const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
-
-  /**
-   * Returns how many changes of an approval are neither written nor taken back, and `leftMs` until it ends (0 or less: ended).
-   * @param approvedUntil as of its `Decision`
-   */
-  async function countUnwritten(approvedUntil: number): Promise<{ count: number; leftMs: number }> {
-    const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
-      redis.zcount(listKey('guardApproved', kind), approvedUntil, approvedUntil),
-    );
-    const [counts, now] = await Promise.all([Promise.all(ofKinds), redisTime(redis)]);
-    return { count: total(counts), leftMs: approvedUntil - now };
-  }
-
-  async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
-    const found = await Promise.all(
-      DESTRUCTIVE_KINDS.map(async (kind) => {
-        const counts = rangesOf(list).map((range) => redis.zcount(listKey(list.source, kind), ...range));
-        return total(await Promise.all(counts));
-      }),
-    );
-    return { kinds: toKindCounts(found), total: total(found) };
-  }
 
   /** Returns the changes that are held under the newest approval, also an expired one; undefined: there are none. */
   async function open(): Promise<HeldChanges | undefined> {
@@ -87,25 +76,15 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     return { ...list, id: idOfList(target, list), openedAt, expiresAt, leftMs, ...(await countOf(list)) };
   }
 
-  /** Counts all held changes. `expired`: those held under an approval that has expired, which are not judged anew yet. */
-  async function countHeld(): Promise<Pick<HeldChanges, 'kinds' | 'total'> & { expired: number }> {
-    const { serial, leftMs } = await readApprovalTerm({ redis, keys }, target);
-    // The changes of the newest approval have larger places than its serial. Without an open approval, all have expired.
-    const last = leftMs > 0 ? serial : '+inf';
-    const ofKinds = await Promise.all(
-      DESTRUCTIVE_KINDS.map((kind) =>
-        Promise.all([
-          redis.zcard(listKey('guardHeld', kind)),
-          redis.zcount(listKey('guardHeld', kind), '-inf', last),
-        ]),
-      ),
+  /** Returns the number of changes in a list, of each kind and in total. */
+  async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
+    const found = await Promise.all(
+      DESTRUCTIVE_KINDS.map(async (kind) => {
+        const counts = rangesOf(list).map((range) => redis.zcount(listKey(list.source, kind), ...range));
+        return total(await Promise.all(counts));
+      }),
     );
-    const counts = ofKinds.map(([count]) => count);
-    return {
-      kinds: toKindCounts(counts),
-      total: total(counts),
-      expired: total(ofKinds.map(([, expired]) => expired)),
-    };
+    return { kinds: toKindCounts(found), total: total(found) };
   }
 
   /**
@@ -139,14 +118,6 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
     }
   }
 
-  /** Returns the resources with held changes, including those of an expired approval. */
-  async function heldRefs(): Promise<Ref[]> {
-    const refs = new Set<Ref>();
-    for await (const page of pages({ source: 'guardHeld', serial: 0, upTo: Number.MAX_SAFE_INTEGER }))
-      for (const { ref } of page) refs.add(ref);
-    return [...refs];
-  }
-
   /**
    * Returns those of the changes that are still in the list. A change that was taken back and came again has another place
    * and is left out: the caller decided about the earlier one.
@@ -158,6 +129,47 @@ export function createHeldChanges({ redis, keys }: StoreDeps, target: string) {
       const place = places[index] ?? null;
       return place !== null && ranges.some(([from, to]) => Number(place) >= from && Number(place) <= to);
     });
+  }
+
+  /** Returns the resources with held changes, including those of an expired approval. */
+  async function heldRefs(): Promise<Ref[]> {
+    const refs = new Set<Ref>();
+    for await (const page of pages({ source: 'guardHeld', serial: 0, upTo: Number.MAX_SAFE_INTEGER }))
+      for (const { ref } of page) refs.add(ref);
+    return [...refs];
+  }
+
+  /** Counts all held changes. `expired`: those held under an approval that has expired, which are not judged anew yet. */
+  async function countHeld(): Promise<Pick<HeldChanges, 'kinds' | 'total'> & { expired: number }> {
+    const { serial, leftMs } = await readApprovalTerm({ redis, keys }, target);
+    // The changes of the newest approval have larger places than its serial. Without an open approval, all have expired.
+    const last = leftMs > 0 ? serial : '+inf';
+    const ofKinds = await Promise.all(
+      DESTRUCTIVE_KINDS.map((kind) =>
+        Promise.all([
+          redis.zcard(listKey('guardHeld', kind)),
+          redis.zcount(listKey('guardHeld', kind), '-inf', last),
+        ]),
+      ),
+    );
+    const counts = ofKinds.map(([count]) => count);
+    return {
+      kinds: toKindCounts(counts),
+      total: total(counts),
+      expired: total(ofKinds.map(([, expired]) => expired)),
+    };
+  }
+
+  /**
+   * Returns how many changes of an approval are neither written nor taken back, and `leftMs` until it ends (0 or less: ended).
+   * @param approvedUntil as of its `Decision`
+   */
+  async function countUnwritten(approvedUntil: number): Promise<{ count: number; leftMs: number }> {
+    const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
+      redis.zcount(listKey('guardApproved', kind), approvedUntil, approvedUntil),
+    );
+    const [counts, now] = await Promise.all([Promise.all(ofKinds), redisTime(redis)]);
+    return { count: total(counts), leftMs: approvedUntil - now };
   }
 
   return { countOf, countUnwritten, countHeld, open, pages, heldRefs, stillIn };
@@ -187,13 +199,6 @@ export const toKindCounts = (counts: readonly number[]): HeldChanges['kinds'] =>
   Object.fromEntries(
     DESTRUCTIVE_KINDS.map((kind, index) => [kind, counts[index] ?? 0]),
   ) as HeldChanges['kinds'];
-
-/** First and last score; scores are whole numbers. */
-type Range = [from: number, to: number];
-
-/** Returns the ranges of scores of a list: of held changes one, after the serial; of rejected ones one each rejection. */
-export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
-  source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 
 /** Parses an item of a list of changes of one kind: `<ref>` or `<ref> <subject>`. The inverse of `itemText`. */
 export function parseItem(kind: DestructiveKind, text: string): Destruction {

@@ -1,6 +1,7 @@
 // Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
 // tenant at the target's address, or because Redis came back with older data (redis/older-data.ts). Each connection has its own
-// holds; a hold because of another tenant is in force for all connections of the target (ADR 0022).
+// holds; a hold because of another tenant is in force for all connections of the target (ADR 0022). An operator's hold may wait
+// beneath such a hold. Behind the store: the words for operators about a hold and its end.
 import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
@@ -23,39 +24,6 @@ export const TENANT_HOLDER = 'reconcile';
 export const OLDER_DATA_HOLDER = 'scim-bridge';
 
 export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
-
-/** Returns the holder of a hold; because of another tenant, also why, which begins with the name of the connection. */
-export const holderWords = ({ by, note }: OperatorHold): string =>
-  isTenantHold({ by }) && note !== undefined ? `${by} (${note})` : by;
-
-/** Returns for an operator how a hold because of another tenant ends. */
-export const tenantAdvice = (target: string): string =>
-  `If ${target} is meant to be another tenant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold`;
-
-/** Returns for an operator how the hold of a target ends. */
-export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
-  isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
-
-/**
- * Returns a text: when the guard judges the changes of an expired approval anew, which is at their next sync. A target on hold has
- * no syncs.
- * @param endOfHold `holdAdvice` of the target; undefined: it is not on hold
- */
-export const judgedAnew = (endOfHold: string | undefined): string =>
-  `the guard judges its changes anew${endOfHold === undefined ? ', each with its next sync' : ` after the end of the hold of the target: ${endOfHold}`}`;
-
-/**
- * Returns a text: a run ended because the target was on hold. The text does not say that the target is on hold now, because
- * reports are stored and read later.
- */
-export const wasOnHold = (target: string, hold: Pick<Hold, 'by'>): string =>
-  `the target was on hold: ${isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends a hold`}`;
-
-/** Returns a text: nothing is written to the target on hold, and until when. */
-export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
-  isTenantHold(hold)
-    ? `nothing is written. ${tenantAdvice(target)}`
-    : `nothing is written until scim-bridge release --target ${target}`;
 
 /** @param others keys of the other connections of the target */
 export function createOperatorHold(
@@ -103,13 +71,6 @@ export function createOperatorHold(
     for (const { base } of others) await scripts.run('note_anew', base, { target });
   }
 
-  async function read(key: string): Promise<Hold | undefined> {
-    const text = await redis.get(key);
-    if (text === null) return undefined;
-    const { since, by, note } = JSON.parse(text) as Hold;
-    return { since, by, ...(note === undefined ? {} : { note }) };
-  }
-
   /**
    * Returns the hold because of another tenant that another connection of the target has; its note names the connection. Undefined:
    * none has one. Read from the keys of each connection: they may be on different nodes, so no script of this connection sees it.
@@ -126,6 +87,13 @@ export function createOperatorHold(
   async function onHold(): Promise<Hold | undefined> {
     const [own, elsewhere] = await Promise.all([read(name), tenantHoldElsewhere()]);
     return own && isTenantHold(own) ? own : (elsewhere ?? own);
+  }
+
+  async function read(key: string): Promise<Hold | undefined> {
+    const text = await redis.get(key);
+    if (text === null) return undefined;
+    const { since, by, note } = JSON.parse(text) as Hold;
+    return { since, by, ...(note === undefined ? {} : { note }) };
   }
 
   /**
@@ -146,3 +114,36 @@ export function createOperatorHold(
 
   return { hold, release, endTenantHold, tenantHoldElsewhere, onHold, operatorHold };
 }
+
+/** Returns the holder of a hold; because of another tenant, also why, which begins with the name of the connection. */
+export const holderWords = ({ by, note }: OperatorHold): string =>
+  isTenantHold({ by }) && note !== undefined ? `${by} (${note})` : by;
+
+/** Returns for an operator how a hold because of another tenant ends. */
+export const tenantAdvice = (target: string): string =>
+  `If ${target} is meant to be another tenant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url, or the DNS entry or proxy that leads it there, and restart; the reconcile of the start ends the hold`;
+
+/** Returns for an operator how the hold of a target ends. */
+export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
+  isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
+
+/**
+ * Returns a text: when the guard judges the changes of an expired approval anew, which is at their next sync. A target on hold has
+ * no syncs.
+ * @param endOfHold `holdAdvice` of the target; undefined: it is not on hold
+ */
+export const judgedAnew = (endOfHold: string | undefined): string =>
+  `the guard judges its changes anew${endOfHold === undefined ? ', each with its next sync' : ` after the end of the hold of the target: ${endOfHold}`}`;
+
+/**
+ * Returns a text: a run ended because the target was on hold. The text does not say that the target is on hold now, because
+ * reports are stored and read later.
+ */
+export const wasOnHold = (target: string, hold: Pick<Hold, 'by'>): string =>
+  `the target was on hold: ${isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends a hold`}`;
+
+/** Returns a text: nothing is written to the target on hold, and until when. */
+export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
+  isTenantHold(hold)
+    ? `nothing is written. ${tenantAdvice(target)}`
+    : `nothing is written until scim-bridge release --target ${target}`;

@@ -1,5 +1,7 @@
-// Reads the stored decisions of a target, and moves the changes of the last one in portions, so that no script stops Redis for
-// long. A process that was killed leaves a note of what is still to be moved; the next read or decision finishes it.
+// Reads the stored decisions of a target, and moves the changes of the last one: an approval moves them from the held or rejected
+// changes to the approved ones, a rejection to the rejected ones, and the withdrawal of a rejection takes them out. They are moved in
+// portions, so that no script stops Redis for long. A process that was killed leaves a note (`guardDeciding`) of what is still to be
+// moved; the next read or decision finishes it.
 import type { DESTRUCTIVE_KINDS, DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { idOfList, parseChange, type Destruction } from './held-changes.ts';
@@ -96,15 +98,17 @@ export function createStoredDecisions({ redis, scripts, keys }: StoreDeps, setti
     part: string | undefined;
     isOpen: boolean;
   }): Promise<number[]> {
+    const { serial, upTo, part } = list;
     const ofSerial = (await storedDecisions()).filter(
-      ({ action, serial }) => action === 'reject' && serial === list.serial,
+      (decision) => decision.action === 'reject' && decision.serial === serial,
     );
     // An id without a last place names no part of a list.
-    if (list.upTo === undefined) return list.part === undefined ? ofSerial.map(numberOf) : [];
-    const ofList = ofSerial.filter(({ upTo }) => upTo === list.upTo);
-    const withId = ofList.filter(({ part }) => part === list.part);
-    if (withId.length > 0 || list.part !== undefined) return withId.map(numberOf);
-    const ofParts = list.isOpen ? ofSerial.filter(({ part }) => part !== undefined) : ofList;
+    if (upTo === undefined) return part === undefined ? ofSerial.map(numberOf) : [];
+    const ofList = ofSerial.filter((decision) => decision.upTo === upTo);
+    const withExactId = ofList.filter((decision) => decision.part === part);
+    if (withExactId.length > 0 || part !== undefined) return withExactId.map(numberOf);
+    // The id is that of a whole list, which no decision rejected as a whole.
+    const ofParts = list.isOpen ? ofSerial.filter((decision) => decision.part !== undefined) : ofList;
     return ofParts.map(numberOf);
   }
 
