@@ -7,7 +7,7 @@ import { isFedByNone } from './fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from './fleet/fleet-store.ts';
 import { createKnownTargets, type KnownTargets } from './fleet/known-targets.ts';
 import { createArchive } from './archive/archive.ts';
-import { createCoverageReader } from './outbox/coverage.ts';
+import { createCoverageReader } from './outbox/coverage-reader.ts';
 import { createDirectory } from './resources/directory.ts';
 import { createDriftNotes } from './outbox/drift.ts';
 import { createEventStream } from './logs/event-stream.ts';

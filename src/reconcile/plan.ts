@@ -1,6 +1,6 @@
 // Defines a plan: the document of all differences, which can be saved, displayed and applied. Pure.
 import { createHash } from 'node:crypto';
-import type { StandingException } from '../directory/outbox/exceptions.ts';
+import type { StandingException } from '../directory/outbox/exception-list.ts';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, isNotice, type Action, type PlanEntry } from './entry.ts';

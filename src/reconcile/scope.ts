@@ -1,6 +1,6 @@
 // Describes what a comparison of one connection with one target needs.
 import type { Acts } from '../directory/logs/acts.ts';
-import type { CoverageReader } from '../directory/outbox/coverage.ts';
+import type { CoverageReader } from '../directory/outbox/coverage-reader.ts';
 import type { Directory } from '../directory/resources/directory.ts';
 import type { DriftNotes, Print } from '../directory/outbox/drift.ts';
 import type { HandoverStore } from '../directory/outbox/handover-store.ts';

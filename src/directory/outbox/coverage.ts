@@ -1,8 +1,7 @@
-// Reads the coverage of a target: whether every stored resource is linked and synced, pending, or excluded for a known
-// reason. Reconcile compares it with the platform's lists (ADR 0021).
-import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
-import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { StoreDeps } from '../redis/scripts.ts';
+// Defines the coverage of a target: whether every stored resource is linked and synced, pending, or excluded for a known reason. Each
+// resource that is not linked and synced has one state (`CoverState`); the counts (`Coverage`) add the states up. coverage-reader.ts
+// reads the states, and reconcile compares them with the platform's lists (ADR 0021).
+import type { Ref } from '../records.ts';
 
 /** State of a resource that is not linked and synced. */
 export type CoverState =
@@ -75,13 +74,6 @@ export interface BriefPortion {
   others: CoverPortion['others'];
 }
 
-/** Number of the priority `reconcile`, as the scripts take it. */
-const RECONCILE = PRIORITIES.indexOf('reconcile');
-/** Resources per script call: few, as a script blocks Redis and records may be long. */
-const PORTION = 200;
-/** Resources per script call when most records are not read. */
-const IDS_PORTION = 1000;
-
 /**
  * The count that a state adds to; `missing` is a state and the count of four states. Undefined: a resource out of scope and an
  * orphan are not desired.
@@ -100,14 +92,6 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   closed: undefined,
   orphan: undefined,
 };
-
-/** Subtracts a resource from the counts that contain it. @param state undefined: linked and synced */
-export function discount(coverage: Coverage, state: CoverState | undefined): void {
-  const name = state === undefined ? 'linked' : COUNTED_AS[state];
-  if (name === undefined) return;
-  coverage[name] = (coverage[name] ?? 0) - 1;
-  coverage.desired--;
-}
 
 /** Returns counts of zero, to which `count` adds. */
 export const noCoverage = (): Coverage => ({
@@ -134,101 +118,10 @@ export function count(coverage: Coverage, { linked, others }: CoverPortion | Bri
   }
 }
 
-/** Converts the list of ids and states of a reply of read_coverage.lua. */
-const othersOf = (kind: Kind, flat: unknown): CoverPortion['others'] =>
-  pairsOf(flat as string[]).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState }));
-
-export type CoverageReader = ReturnType<typeof createCoverageReader>;
-
-/** @param options.rulesReadGroups whether mapping rules read the groups of users, as in `DirectoryOptions` */
-export function createCoverageReader(
-  { redis, scripts, keys }: StoreDeps,
-  options: { target: string; targets: readonly string[]; rulesReadGroups: boolean },
-) {
-  const { target, targets, rulesReadGroups } = options;
-
-  /** Runs a script from cursor to cursor; yields the values of each reply, without its tag and cursor. */
-  const portions = (script: string, args: object): AsyncIterable<unknown[]> =>
-    scanned(async (cursor) => {
-      const all = { target, count: PORTION, ...args, cursor };
-      const [next, ...values] = await scripts.values(script, keys.base, all);
-      return [next, values];
-    });
-
-  /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
-  async function* resources(
-    kind: Kind,
-    { closes = false }: ClosingPolicy = {},
-  ): AsyncGenerator<CoverPortion> {
-    const asked = { kind, rulesReadGroups, closes: closes || undefined };
-    for await (const [linked, others] of portions('read_coverage', asked)) {
-      yield {
-        linked: pairsOf(linked as string[]).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
-        others: othersOf(kind, others),
-      };
-    }
-  }
-
-  /**
-   * Yields counts in place of linked resources, and is faster: resources in the `synced` set are not read (lua/synced.lua).
-   */
-  async function* briefly(kind: Kind, { closes = false }: ClosingPolicy = {}): AsyncGenerator<BriefPortion> {
-    const [stored, ordered] = await Promise.all([
-      redis.hlen(keys.key(kind === 'User' ? 'users' : 'groups')),
-      redis.zcard(keys.key('order', kind)),
-    ]);
-    // Only a complete index `order:<kind>` may replace the records.
-    const inOrder = stored === ordered;
-    const args = {
-      kind,
-      // A changed list of targets empties the `synced` sets.
-      targets,
-      rulesReadGroups,
-      closes: closes || undefined,
-      brief: true,
-      ...(inOrder ? { inOrder, count: IDS_PORTION } : {}),
-    };
-    for await (const [linked, others] of portions('read_coverage', args))
-      yield { linked: Number(linked), others: othersOf(kind, others) };
-  }
-
-  /** Makes the next brief scan read every resource. */
-  async function readAllAnew(): Promise<void> {
-    await redis.del(keys.key('synced', `${target}:User`), keys.key('synced', `${target}:Group`));
-  }
-
-  /** Yields deleted resources whose account is not closed, and with `closes` also those whose account or group is unknown. */
-  async function* orphans({ closes = false }: ClosingPolicy = {}): AsyncGenerator<CoverPortion['others']> {
-    for await (const [found] of portions('read_orphans', { closes: closes || undefined })) {
-      yield pairsOf(found as string[]).map(([ref, state]) => ({
-        ref: ref as Ref,
-        state: state as CoverState,
-      }));
-    }
-  }
-
-  /** Returns the coverage of a kind, without a call to the platform. */
-  async function read(kind: Kind): Promise<Coverage> {
-    const coverage = noCoverage();
-    for await (const portion of resources(kind)) count(coverage, portion);
-    return coverage;
-  }
-
-  /**
-   * Marks lost resources, and makes marks due that are neither in `dirty` nor in `inflight`. Other marks are not changed.
-   */
-  async function restoreMarks(refs: Ref[], request: string): Promise<void> {
-    for (const portion of inPortions(refs, PORTION)) {
-      const args = { target, targets: [target], refs: portion, request, priority: RECONCILE };
-      await scripts.run('restore_marks', keys.base, args);
-    }
-  }
-
-  /** Deletes links after the target became another tenant; their resources are missing then. */
-  async function forgetLinks(refs: Ref[]): Promise<void> {
-    for (const portion of inPortions(refs, PORTION))
-      await scripts.run('forget_links', keys.base, { target, refs: portion });
-  }
-
-  return { forgetLinks, resources, briefly, readAllAnew, orphans, read, restoreMarks };
+/** Subtracts a resource from the counts that contain it. @param state undefined: linked and synced */
+export function discount(coverage: Coverage, state: CoverState | undefined): void {
+  const name = state === undefined ? 'linked' : COUNTED_AS[state];
+  if (name === undefined) return;
+  coverage[name] = (coverage[name] ?? 0) - 1;
+  coverage.desired--;
 }

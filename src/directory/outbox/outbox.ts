@@ -3,7 +3,12 @@
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
 import { createKnownDefinitions } from './known-definitions.ts';
-import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
+import {
+  readException,
+  readExceptions,
+  type ExceptionPage,
+  type StandingException,
+} from './exception-list.ts';
 import { toLinkText, type Link } from './link.ts';
 import {
   BEHIND_REFUSED_SCORE,

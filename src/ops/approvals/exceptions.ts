@@ -1,7 +1,8 @@
 // Lists the exceptions of all connections and targets, with advice for each.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { holdAdvice, isTenantHold, type Hold } from '../../directory/guard/operator-hold.ts';
-import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
+import type { StandingException } from '../../directory/outbox/exception-list.ts';
+import type { ExceptionReason } from '../../directory/outbox/exceptions.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { AWAITING_DECISION } from '../../directory/outbox/link-condition.ts';
 import { conditionText, deletionText, isByFormerSettings } from '../../directory/outbox/condition-text.ts';

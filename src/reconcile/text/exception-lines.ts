@@ -1,6 +1,6 @@
 // Formats the exceptions of a plan: the resources that differ from the desired state until a person acts.
 import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
-import type { StandingException } from '../../directory/outbox/exceptions.ts';
+import type { StandingException } from '../../directory/outbox/exception-list.ts';
 import type { Plan } from '../plan.ts';
 import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
