@@ -1,5 +1,6 @@
-// Reads links and marks for reconcile, and stores suspected drift, which the worker then repairs (apply_drift.lua). It
-// never writes to the platform.
+// Stores what a reconcile run found at the platform: suspected drift, which the next sync of the resource repairs (`note`); unconfirmed
+// removals that a read of the group confirms; and fingerprints of accounts that are equal to their links, by which later runs need not
+// compare them again. Also reads links, marks and deletions for the comparison. It never writes to the platform.
 import { hash } from 'node:crypto';
 import { parseLink, parseReverseLink, type Link } from './link.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
@@ -104,25 +105,18 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
   }
 
   /**
-   * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A
-   * reverse link may be out of date, so the caller compares the platform id with that of the resource's link.
+   * Ends the unconfirmed removals of members whom a read of their group did not show. `link`: `hashOfLink` of the group's link
+   * before the read.
    */
-  async function linkedTo(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
-    if (platformIds.length === 0) return [];
-    const fields = platformIds.map((id) => `${kind}:${id}`);
-    const texts = await redis.hmget(key('linked'), ...fields);
-    const found = texts.map((text) => (text === null ? undefined : parseReverseLink(text)));
-    const known = found.flatMap((reverse) => (reverse ? [reverse.ref] : []));
-    const observedByRef = new Map((await readLinks(known)).map((each) => [each.ref, each]));
-    return found.map((reverse) => reverse && observedByRef.get(reverse.ref));
-  }
-
-  /** Returns positions in `seen` of the accounts whose fingerprint changed, whose link was written since, or that are marked. */
-  async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
-    const platformKeys = seen.map(({ platformId }) => `User:${platformId}`);
-    const prints = seen.map(({ print }) => print);
-    const others = await scripts.values('known_equal', keys.base, { target, platformKeys, prints });
-    return others.map(Number);
+  async function confirmRemovals({ ref, link, users }: ConfirmedRemovals): Promise<void> {
+    for (const portion of inPortions(users, READ_PORTION))
+      await scripts.run('confirm_removals', keys.base, {
+        target,
+        ref,
+        id: parseRef(ref).id,
+        link,
+        users: portion,
+      });
   }
 
   /** Stores links with more applied values. @returns whether all were stored; else a link or record changed, or a sync is due */
@@ -143,19 +137,12 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
     if (wire.length > 0) await scripts.run('note_prints', keys.base, { target, prints: wire });
   }
 
-  /**
-   * Ends the unconfirmed removals of members whom a read of their group did not show. `link`: `hashOfLink` of the group's link
-   * before the read.
-   */
-  async function confirmRemovals({ ref, link, users }: ConfirmedRemovals): Promise<void> {
-    for (const portion of inPortions(users, READ_PORTION))
-      await scripts.run('confirm_removals', keys.base, {
-        target,
-        ref,
-        id: parseRef(ref).id,
-        link,
-        users: portion,
-      });
+  /** Returns positions in `seen` of the accounts whose fingerprint changed, whose link was written since, or that are marked. */
+  async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
+    const platformKeys = seen.map(({ platformId }) => `User:${platformId}`);
+    const prints = seen.map(({ print }) => print);
+    const others = await scripts.values('known_equal', keys.base, { target, platformKeys, prints });
+    return others.map(Number);
   }
 
   /** Returns link text and mark of each ref in the given order; those of one ref are read at the same moment. */
@@ -169,6 +156,20 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
         marked: typeof marks?.[index] === 'string',
       }));
     });
+
+  /**
+   * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A
+   * reverse link may be out of date, so the caller compares the platform id with that of the resource's link.
+   */
+  async function linkedTo(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
+    if (platformIds.length === 0) return [];
+    const fields = platformIds.map((id) => `${kind}:${id}`);
+    const texts = await redis.hmget(key('linked'), ...fields);
+    const found = texts.map((text) => (text === null ? undefined : parseReverseLink(text)));
+    const known = found.flatMap((reverse) => (reverse ? [reverse.ref] : []));
+    const observedByRef = new Map((await readLinks(known)).map((each) => [each.ref, each]));
+    return found.map((reverse) => reverse && observedByRef.get(reverse.ref));
+  }
 
   /** Returns the refs that have a mark. */
   const stillMarked = (refs: readonly Ref[]): Promise<Ref[]> =>
@@ -205,14 +206,14 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
   return {
     note,
     confirmRemovals,
-    linkedTo,
-    unlikePrints,
     notePrints,
     noteApplied,
+    unlikePrints,
     readLinks,
+    linkedTo,
     stillMarked,
+    membersOf,
     deletedAtSource,
     deletionTimes,
-    membersOf,
   };
 }

@@ -1,5 +1,7 @@
-// Defines the link between a resource and its account or group at a target, with the applied values, and its stored text. All its
-// fields are defined here: for each flag, what sets it and what removes it. Lua scripts read and write the stored text (`NAMES`).
+// Defines the link between a resource and its account or group at a target, and its stored text. A link has the platform id, the values
+// that were last written or read there, and flags for what a later sync has to know; each flag tells what sets it and what removes
+// it. Every sync reads the link at its start (`parseLink`) and stores it again (`toLinkText`). Lua scripts read and write the stored
+// text too (`NAMES`).
 import type { Ref } from '../records.ts';
 import type { Condition } from './link-condition.ts';
 
@@ -14,47 +16,21 @@ export interface TriedCreate {
 }
 
 export interface Link {
+  // The account or group at the platform.
+
   /** The platform's SCIM id. */
   id?: string;
-  /** Synced state: version of the record, and a hash of its groups if rules use them (lua/basis.lua). */
-  basis?: string;
   /** The platform's numeric user id as text; attribute values are keyed by it. */
   account?: string;
-  /** Whether the account was an administrator when it was last read. */
-  isAdministrator?: boolean;
-  /**
-   * The create that was sent and has no stored answer. Set before the create is sent (names/lost-create.ts); removed when the
-   * account or group is linked, when the answer shows that nothing was made, or when a leaver's account is not found.
-   */
-  tried?: TriedCreate;
-  /**
-   * Set in a link without `id` if an account or group of this resource may exist. `id`: its platform id in the link that an
-   * operator ordered to forget (lua/forget_link.lua); `core` has its names as they were. Without `id`, a restore may have lost the
-   * link (note_may_exist.lua): then `core` has the names at the source, and of a group the displayName before the mapping. Removed
-   * when the resource is linked again.
-   */
-  mayExist?: { id?: string };
-  /**
-   * Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. Removed when the
-   * resource is wanted again, or the platform refused the deletion.
-   */
-  deleting?: boolean;
-  /**
-   * Set at the creation, until all values or members are written: the policy `create-only` writes to such an account or group only.
-   */
-  isIncomplete?: boolean;
-  /**
-   * Set at the adoption of a group, until all members are written or the settings leave the group out: a member who was there
-   * before needs no write and no log entry.
-   */
-  adopting?: true;
-  /**
-   * Set when a departed user comes back: all memberships become pending, also those that the platform still has. The sync of a
-   * group reads its members first, and logs only users that it lacked. Removed when no addition is pending.
-   */
-  rejoining?: true;
   /** Whether the bridge created the account or group, or adopted it. */
   origin?: 'created' | 'adopted';
+  /** Whether the account was an administrator when it was last read. */
+  isAdministrator?: boolean;
+
+  // The values there, and whether they are those of the record.
+
+  /** Synced state: version of the record, and a hash of its groups if rules use them (lua/basis.lua). */
+  basis?: string;
   /** Core attributes last written or observed, by platform path. */
   core?: Record<string, string | boolean | null>;
   /**
@@ -76,11 +52,47 @@ export interface Link {
    * pending-memberships.ts). Removed at the end of that sync: without a mark the link is current.
    */
   observedGeneration?: string;
+  /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
+  writtenAt?: number;
+  /** Unix milliseconds of the bridge's last write of the userName since `account` was found; absent: none. */
+  renamedAt?: number;
+
+  // Creates and deletions that are not known to be complete.
+
   /**
-   * Set when the user or group has left: deleted at the source, out of scope, or protected. Removed on return: all memberships are
-   * added again.
+   * The create that was sent and has no stored answer. Set before the create is sent (names/lost-create.ts); removed when the
+   * account or group is linked, when the answer shows that nothing was made, or when a leaver's account is not found.
    */
-  departed?: boolean;
+  tried?: TriedCreate;
+  /**
+   * Set in a link without `id` if an account or group of this resource may exist. `id`: its platform id in the link that an
+   * operator ordered to forget (lua/forget_link.lua); `core` has its names as they were. Without `id`, a restore may have lost the
+   * link (note_may_exist.lua): then `core` has the names at the source, and of a group the displayName before the mapping. Removed
+   * when the resource is linked again.
+   */
+  mayExist?: { id?: string };
+  /**
+   * Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. Removed when the
+   * resource is wanted again, or the platform refused the deletion.
+   */
+  deleting?: boolean;
+  /**
+   * Set at the creation, until all values or members are written: the policy `create-only` writes to such an account or group only.
+   */
+  isIncomplete?: boolean;
+
+  // Memberships.
+
+  /**
+   * Set at the adoption of a group, until all members are written or the settings leave the group out: a member who was there
+   * before needs no write and no log entry.
+   */
+  adopting?: true;
+  /**
+   * Set when a departed user comes back: all memberships become pending, also those that the platform still has. The sync of a
+   * group reads its members first, and logs only users that it lacked. Removed when no addition is pending.
+   */
+  rejoining?: true;
   /**
    * Users whom the source removed from this group while it is out of scope, or while the policy forbids removals. They are
    * removed at the platform when the group is back in scope, or the policy is `sync` again. An entry is `@` and the platform id of
@@ -88,25 +100,37 @@ export interface Link {
    * is no member at the source is removed.
    */
   leavers?: string[];
-  /** Set while the account may be active and should not be, because the policy of the target closes none. */
-  leftOpen?: true;
   /**
    * Unix milliseconds since which the group waits for accounts of more members, to add them in one request; at most
    * COALESCE_LIMIT_MS (sync/group/add-members.ts).
    */
   coalescingSince?: number;
-  /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
-  writtenAt?: number;
+
+  // A user or group that has left.
+
+  /**
+   * Set when the user or group has left: deleted at the source, out of scope, or protected. Removed on return: all memberships are
+   * added again.
+   */
+  departed?: boolean;
+  /** Set while the account may be active and should not be, because the policy of the target closes none. */
+  leftOpen?: true;
   /**
    * Unix milliseconds at which the bridge closed the account, or found that somebody else had closed it; absent: it is open.
    */
   closedAt?: number;
   /** Set for a leaver whose account may have another userName than the person last had at the source (former-name.ts). */
   hasFormerName?: true;
+
+  // Why the last syncs did not reach the desired state.
+
+  condition?: Condition;
   /** Consecutive failed attempts. */
   attempts?: number;
   /** Message of the newest of the `attempts`: the provisioning log names only the first. */
   lastFailure?: string;
+  /** Number of consecutive failed attempts, back from the latest, that were refusals which may be transient. */
+  transientRefusals?: number;
   /**
    * Consecutive attempts that found the name or the account with its former holder; they count as no failure. While a sync of the
    * holder is pending, the number stays small (succession.ts).
@@ -116,13 +140,8 @@ export interface Link {
   hasRetriedCircle?: true;
   /** The userName that this user needs and that a leaver's account has: the leaver was marked to give it up (former-name.ts). */
   askedForName?: string;
-  /** Number of consecutive failed attempts, back from the latest, that were refusals which may be transient. */
-  transientRefusals?: number;
-  /** Unix milliseconds of the bridge's last write of the userName since `account` was found; absent: none. */
-  renamedAt?: number;
   /** Unix milliseconds since when the bridge has searched for the account id without success. */
   searchingSince?: number;
-  condition?: Condition;
 }
 
 /** Name of the numeric id of an account (`Link.account`) among the names of values that drift. */

@@ -1,7 +1,8 @@
-// Stores what a reconcile run keeps for the next one: its report, the rules that it mapped by, and where reads that are spread over
-// several runs continue. Also stores its lock.
+// Stores the lock of a reconcile run, and what the run keeps for the next one: its report, the rules that it mapped by (mapped-by.ts),
+// where reads that are spread over several runs continue, and which groups it found equal.
 import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
+import { createMappedBy, isReturned } from './mapped-by.ts';
 import type { Ref } from '../records.ts';
 import { inPortions } from '../redis/portions.ts';
 import { redisTime } from '../redis/redis-time.ts';
@@ -81,20 +82,6 @@ export interface RunState {
  */
 export type Cursor = 'values' | 'members';
 
-/** Start of the text that `mappedBy` returns in place of a digest after a repair: the next run maps and reads everything. */
-export const REPAIRED = 'repaired';
-/** Start of the text that `mappedBy` returns in place of a digest when the next run has to map everything (note_anew.lua). */
-const ANEW = 'anew';
-/**
- * Start of the text that `mappedBy` returns in place of a digest while no run has compared the target since it came back into the
- * settings.
- */
-const RETURNED = 'returned';
-/** Each of these functions tests the text that `mappedBy` returns. */
-export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
-const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;
-export const isAnew = (mappedBy: string | undefined): boolean =>
-  mappedBy?.startsWith(ANEW) === true || isReturned(mappedBy);
 /** Groups that one script notes. */
 const SEEN_PORTION = 1000;
 
@@ -106,6 +93,7 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
   const state = keys.key('reconcile', target);
   /** Family and id of the lock: `run:<target>` has the fence of the run that took it. */
   const lease = `run:${target}`;
+  const { mappedBy, noteMapped, noteAnew } = createMappedBy(deps, options);
 
   /** Takes the lock of a reconcile run. @returns the fence; undefined while another run holds the lock */
   async function take(ttlMs: number): Promise<string | undefined> {
@@ -156,6 +144,20 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     }
   }
 
+  async function read(): Promise<RunState> {
+    const [last, lastSuccessAt, convergedAt] = await redis.hmget(
+      state,
+      'last',
+      'lastSuccessAt',
+      'convergedAt',
+    );
+    return {
+      ...(last ? { last: JSON.parse(last) as RunReport } : {}),
+      ...(lastSuccessAt ? { lastSuccessAt: Number(lastSuccessAt) } : {}),
+      ...(convergedAt ? { convergedAt: Number(convergedAt) } : {}),
+    };
+  }
+
   /**
    * Stores which runs a schedule starts, and since when; the time is kept from the first call.
    * @param gapMs longest time between two runs; null: there is no schedule
@@ -176,20 +178,6 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     }
   }
 
-  async function read(): Promise<RunState> {
-    const [last, lastSuccessAt, convergedAt] = await redis.hmget(
-      state,
-      'last',
-      'lastSuccessAt',
-      'convergedAt',
-    );
-    return {
-      ...(last ? { last: JSON.parse(last) as RunReport } : {}),
-      ...(lastSuccessAt ? { lastSuccessAt: Number(lastSuccessAt) } : {}),
-      ...(convergedAt ? { convergedAt: Number(convergedAt) } : {}),
-    };
-  }
-
   /** Returns the position at which the next run continues; 0 at the beginning. */
   async function cursor(name: Cursor): Promise<number> {
     return Number((await redis.hget(state, name)) ?? 0);
@@ -200,13 +188,6 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
   };
 
   /**
-   * Returns the digest of the rules by which all users were last mapped, or a text that begins with REPAIRED, ANEW or RETURNED;
-   * undefined before the first complete run.
-   */
-  const mappedBy = async (): Promise<string | undefined> =>
-    (await redis.get(keys.key('mapped', target))) ?? undefined;
-
-  /**
    * Returns since when changes of the source may be unwritten at a target that came back into the settings and was not compared
    * since: the end of the last converged run, Unix milliseconds. Infinity for every other target.
    */
@@ -214,21 +195,6 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     if (!isReturned(await mappedBy())) return Infinity;
     return (await read()).convergedAt ?? 0;
   }
-
-  /**
-   * Stores the digest of the rules by which all users were mapped.
-   * @param before what `mappedBy` returned when the run began
-   * @returns false: another process noted meanwhile that one more run is needed
-   */
-  async function noteMapped(digest: string, before: string | undefined): Promise<boolean> {
-    const [tag] = await scripts.run('note_mapped', keys.base, { target, digest, before });
-    return tag === 'noted';
-  }
-
-  /** Stores that the next run maps everything. */
-  const noteAnew = async (): Promise<void> => {
-    await scripts.run('note_anew', keys.base, { target });
-  };
 
   /** Returns for each group its time of change at the platform when its members were last found equal; null: never. */
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
@@ -241,21 +207,24 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
   }
 
   return {
+    // Lock.
     take,
     keep,
     release,
-    now,
     isRunning,
+    // Reports, and what they are judged by.
+    now,
     end,
+    read,
     noteExpected,
     noteWrites,
-    read,
+    // Where the next run continues.
     cursor,
     moveCursor,
     mappedBy,
-    unwrittenSince,
     noteMapped,
     noteAnew,
+    unwrittenSince,
     groupsSeen,
     noteGroupsSeen,
   };

@@ -1,7 +1,7 @@
 // Proves that all derived data agrees with the records, and repairs it on request (docs/proof.md). Each portion is checked
 // and repaired by one atomic script, so pushes and syncs go on meanwhile.
 import { randomUUID } from 'node:crypto';
-import { REPAIRED } from '../outbox/runs.ts';
+import { REPAIRED } from '../outbox/mapped-by.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { keysLike, scanned } from '../redis/portions.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';

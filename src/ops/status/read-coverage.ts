@@ -1,5 +1,5 @@
 // Reads the coverage of a target, also by a cached reader for callers that poll.
-import type { CoverageReader } from '../../directory/outbox/coverage.ts';
+import type { CoverageReader } from '../../directory/outbox/coverage-reader.ts';
 import type { CoverageOfKinds } from '../../directory/outbox/runs.ts';
 import type { Clock } from '../../support/sources.ts';
 

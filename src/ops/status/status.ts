@@ -7,12 +7,8 @@ import { isForKey } from '../../directory/outbox/budget.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { LastProof } from '../../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../../directory/logs/event-stream.ts';
-import {
-  isRepaired,
-  type CoverageOfKinds,
-  type ExpectedRuns,
-  type RunReport,
-} from '../../directory/outbox/runs.ts';
+import { isRepaired } from '../../directory/outbox/mapped-by.ts';
+import type { CoverageOfKinds, ExpectedRuns, RunReport } from '../../directory/outbox/runs.ts';
 import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
@@ -169,7 +165,7 @@ async function readTarget(
     ...stored,
     // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
     lostAttributes: stored.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
-    // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of runs.ts), no run has
+    // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of mapped-by.ts), no run has
     // applied any mapping rules to all users, so none count as new.
     hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
     reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },

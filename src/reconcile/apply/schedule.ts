@@ -3,7 +3,8 @@
 import cron from 'node-cron';
 import { isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { RunLost } from '../../directory/outbox/drift.ts';
-import { comparesAll, isAnew, isRepaired } from '../../directory/outbox/runs.ts';
+import { isAnew, isRepaired } from '../../directory/outbox/mapped-by.ts';
+import { comparesAll } from '../../directory/outbox/runs.ts';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
 import { backoffMs } from '../../support/backoff.ts';
@@ -122,7 +123,7 @@ async function startDueRuns(
   let logged: string | undefined;
   while (!signal.aborted) {
     try {
-      // Digest of the rules that last mapped everybody, or a note that somebody has to be mapped anew (runs.ts); undefined: never.
+      // Digest of the rules that last mapped everybody, or a note that somebody has to be mapped anew (mapped-by.ts); undefined: never.
       const mappedBy = await scope.runs.mappedBy();
       let why: string | undefined;
       if (isAnew(mappedBy) && mappedBy !== lastRunFor)

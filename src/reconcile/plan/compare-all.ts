@@ -1,6 +1,6 @@
 // Compares all users and groups of one connection with one target: scans the lists of the platform, and verifies each resource that
 // may differ.
-import { isRepaired } from '../../directory/outbox/runs.ts';
+import { isRepaired } from '../../directory/outbox/mapped-by.ts';
 import type { Ref } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
 import { countUnverified } from '../compare/look-again.ts';

@@ -1,6 +1,7 @@
 // Tests apply_drift and its drift notes: the worker receives each note, and the note is deleted when the worker has saved it.
 import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
-import { isAnew, type RunStore } from '../../../src/directory/outbox/runs.ts';
+import { isAnew } from '../../../src/directory/outbox/mapped-by.ts';
+import type { RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');

@@ -1,7 +1,7 @@
 // Tests the repair of lost or damaged derived data from the records.
 import fc from 'fast-check';
 import type { Finding } from '../../../src/directory/proof/findings.ts';
-import { REPAIRED } from '../../../src/directory/outbox/runs.ts';
+import { REPAIRED } from '../../../src/directory/outbox/mapped-by.ts';
 import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
 import { createRandom } from '../../support/company.ts';
 
