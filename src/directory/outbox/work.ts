@@ -1,7 +1,11 @@
-// Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Scripts called by `runFor`
-// store the collected log entries, then check the lease, and store nothing else after a lost one. `requeueMembers`, `sendAdditions`
-// and `refuseAdditions` do not check it: they only note what may have been sent, or let members be synced once more. Called by
-// src/sync (create-context.ts, store-outcome.ts).
+// Stores the steps of one sync for src/sync (create-context.ts, store-outcome.ts). `begin` takes the lease of the resource and reads all
+// that the sync needs. `save` stores the link after each step that must not be forgotten, and renews the lease. `sendAdditions`,
+// `refuseAdditions` and `ackMembers` store what becomes of the memberships of a group. `ack` ends the sync: it stores the outcome and
+// clears the mark, unless the resource was marked again.
+//
+// Scripts called by `runFor` store the collected log entries, then check the lease, and store nothing else after a lost one.
+// `requeueMembers`, `sendAdditions` and `refuseAdditions` do not check it: they only note what may have been sent, or let members be
+// synced once more.
 import type { WrittenSign } from './pending-memberships.ts';
 import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
@@ -14,11 +18,29 @@ import { type DueWork, toDueWork } from './due-work.ts';
 /** `clean`: the ref has no mark. `busy`: another sync of the ref is running, or the target is stopped. */
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
 
-/**
- * Reply to the end of a sync. `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync
- * continues later. `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
- */
-type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
+/** Thrown when a worker lost its lease: another one syncs the ref, so this one must stop without writing. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+export interface SaveOptions {
+  /** The platform id is new, so its reverse link is stored. */
+  linked?: boolean;
+  /** With `linked`: log entries about the new link, written only if it is saved. */
+  linkEntries?: readonly LogEntry[];
+  /** With `linked`: the former resource that was linked to the platform id; its link is deleted in the same script. */
+  takenFrom?: Ref | undefined;
+  /** The account or group was created again, so all memberships become pending. */
+  rewriteMemberships?: boolean;
+  /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. Removals of a user end. */
+  isNew?: boolean;
+  /** Users to remove from the group, except those whom the source has as members. */
+  surplus?: string[];
+  /** Groups with a pending addition of this user become due. */
+  requeueGroups?: boolean;
+  /** Groups whose kept removal of this user is pending again. */
+  resumed?: string[];
+}
 
 /** How a sync ended. */
 type AckOutcome =
@@ -60,29 +82,11 @@ export interface NameWait {
   mayBeFree?: boolean;
 }
 
-/** Thrown when a worker lost its lease: another one syncs the ref, so this one must stop without writing. */
-export class LeaseLost extends Error {
-  override name = 'LeaseLost';
-}
-
-export interface SaveOptions {
-  /** The platform id is new, so its reverse link is stored. */
-  linked?: boolean;
-  /** With `linked`: log entries about the new link, written only if it is saved. */
-  linkEntries?: readonly LogEntry[];
-  /** With `linked`: the former resource that was linked to the platform id; its link is deleted in the same script. */
-  takenFrom?: Ref | undefined;
-  /** The account or group was created again, so all memberships become pending. */
-  rewriteMemberships?: boolean;
-  /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. Removals of a user end. */
-  isNew?: boolean;
-  /** Users to remove from the group, except those whom the source has as members. */
-  surplus?: string[];
-  /** Groups with a pending addition of this user become due. */
-  requeueGroups?: boolean;
-  /** Groups whose kept removal of this user is pending again. */
-  resumed?: string[];
-}
+/**
+ * Reply to the end of a sync. `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync
+ * continues later. `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
+ */
+type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
 /** Time for which a group collects members that become ready. */
 const COALESCE_MS = 250;
@@ -100,21 +104,6 @@ export function createWork(
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
 
-  /**
-   * Runs a script for the resource of a sync, under its lease, together with the collected log entries; after a failure the entries
-   * go with the next script.
-   */
-  async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
-    const { ref, kind, id, fence, request } = work;
-    const entries = work.logEntries.splice(0);
-    try {
-      return await run(name, { ref, kind, id, fence, request, ...args, log: log.toArgs(entries) }, ...texts);
-    } catch (error) {
-      work.logEntries.unshift(...entries);
-      throw error;
-    }
-  }
-
   /** Takes the lease of a ref and reads all data of its sync. */
   async function begin(ref: Ref, priority: Priority): Promise<Begin> {
     const { kind, id } = parseRef(ref);
@@ -130,25 +119,6 @@ export function createWork(
     return tag === 'begun'
       ? { kind: 'begun', work: toDueWork(ref, priority, reply) }
       : { kind: tag as 'clean' | 'busy' };
-  }
-
-  /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */
-  async function rewriteMembers(work: DueWork, isNew: boolean): Promise<void> {
-    const steps = scanned(async (cursor) => {
-      const args = { cursor, count: MEMBERS_PORTION, isNew };
-      const [tag, next] = await runFor(work, 'rewrite_members', args);
-      return [next, tag];
-    });
-    for await (const tag of steps) if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
-  }
-
-  /** Requeues, in portions, the users that wait for a group. If this fails, their alarms start their syncs later. */
-  async function requeueMembers({ id, request }: DueWork): Promise<void> {
-    let cursor = '0';
-    do {
-      const [_tag, next] = await run('requeue_members', { id, request, cursor, count: MEMBERS_PORTION });
-      cursor = String(next);
-    } while (cursor !== '0');
   }
 
   /**
@@ -179,65 +149,14 @@ export function createWork(
     work.storedId = link.id;
   }
 
-  /**
-   * Ends the sync: stores the link and the outcome, and clears the mark unless the resource was marked again meanwhile.
-   * @param waiting name or account that it waits for, or gives up
-   */
-  async function ack(work: DueWork, link: Link, outcome: AckOutcome, waiting: NameWait = {}): Promise<Ack> {
-    const later = outcome.kind === 'later' ? outcome : undefined;
-    const ended = outcome.kind === 'later' ? undefined : outcome;
-    const isForgotten = ended?.forget === true;
-    const args = {
-      generation: work.generation,
-      suspectedDrift: work.suspectedDrift || undefined,
-      // Also for a group: its reverse link is stored again if it was lost.
-      platformKey: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
-      outcome: outcome.kind,
-      delayMs: later?.afterMs ?? 0,
-      behindHeld: later?.behindHeld,
-      isRefused: later?.isRefused || undefined,
-      holder: waiting.holder,
-      awaitsMark: waiting.awaitsMark || undefined,
-      mayBeFree: waiting.mayBeFree || undefined,
-      priority: PRIORITIES.indexOf(work.priority),
-      // '-' is no platform id, so no reverse link is removed.
-      forget: isForgotten ? (link.id ?? '-') : undefined,
-      formerId: formerId(work, link),
-      dropGrants: ended?.dropGrants || undefined,
-      decided: ended?.decided || undefined,
-      coalesceMs: COALESCE_MS,
-      alarm: ended?.alarmAt,
-      exception: isForgotten ? undefined : exceptionReasonOf(link.condition),
-      exceptionSince: link.condition?.since,
-      rulesReadGroups,
-    };
-    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(linkToStore(link, work, outcome)));
-    if (tag !== 'cleared') return { kind: tag as 'kept' | 'changed' | 'fenced' };
-    if (outcome.kind === 'blocked' && work.kind === 'Group') await requeueMembers(work);
-    return { kind: 'cleared', lagMs: Number(lag) };
-  }
-
-  /**
-   * Clears pending memberships of a group.
-   * @param ending absent: they were written and shown by the platform, or are given up
-   *   - `kept`: removals that were rejected, or are of protected users, get the sign `r` and are not cleared
-   *   - `unseen`: the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members
-   *   - `moot`: removals end with the guard's decisions about them, because there is nothing to remove
-   *   - `left`: the policy leaves these memberships out; additions that were never sent stay known as such (`unsentMembers`)
-   *   - `sought`: the accounts of the users are still to be found, so removals get the sign `u`; those of users who are linked by
-   *     now or have a mark stay pending
-   * @returns number of pending memberships that ended or got another sign
-   * @throws LeaseLost
-   */
-  async function ackMembers(
-    work: DueWork,
-    sign: WrittenSign,
-    users: string[],
-    ending?: 'kept' | 'unseen' | 'moot' | 'left' | 'sought',
-  ): Promise<number> {
-    const [tag, count] = await runFor(work, 'ack_members', { group: work.id, sign, users, ending });
-    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
-    return Number(count);
+  /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */
+  async function rewriteMembers(work: DueWork, isNew: boolean): Promise<void> {
+    const steps = scanned(async (cursor) => {
+      const args = { cursor, count: MEMBERS_PORTION, isNew };
+      const [tag, next] = await runFor(work, 'rewrite_members', args);
+      return [next, tag];
+    });
+    for await (const tag of steps) if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
   /**
@@ -264,7 +183,96 @@ export function createWork(
     if (users.length > 0) await run('refuse_additions', { group: id, users });
   }
 
+  /**
+   * Clears pending memberships of a group.
+   * @param ending absent: they were written and shown by the platform, or are given up
+   *   - `kept`: removals that were rejected, or are of protected users, get the sign `r` and are not cleared
+   *   - `unseen`: the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members
+   *   - `moot`: removals end with the guard's decisions about them, because there is nothing to remove
+   *   - `left`: the policy leaves these memberships out; additions that were never sent stay known as such (`unsentMembers`)
+   *   - `sought`: the accounts of the users are still to be found, so removals get the sign `u`; those of users who are linked by
+   *     now or have a mark stay pending
+   * @returns number of pending memberships that ended or got another sign
+   * @throws LeaseLost
+   */
+  async function ackMembers(
+    work: DueWork,
+    sign: WrittenSign,
+    users: string[],
+    ending?: 'kept' | 'unseen' | 'moot' | 'left' | 'sought',
+  ): Promise<number> {
+    const [tag, count] = await runFor(work, 'ack_members', { group: work.id, sign, users, ending });
+    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+    return Number(count);
+  }
+
+  /**
+   * Ends the sync: stores the link and the outcome, and clears the mark unless the resource was marked again meanwhile.
+   * @param waiting name or account that it waits for, or gives up
+   */
+  async function ack(work: DueWork, link: Link, outcome: AckOutcome, waiting: NameWait = {}): Promise<Ack> {
+    const args = { ...ackArgs(work, link, outcome, waiting), rulesReadGroups };
+    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(linkToStore(link, work, outcome)));
+    if (tag !== 'cleared') return { kind: tag as 'kept' | 'changed' | 'fenced' };
+    if (outcome.kind === 'blocked' && work.kind === 'Group') await requeueMembers(work);
+    return { kind: 'cleared', lagMs: Number(lag) };
+  }
+
+  /** Requeues, in portions, the users that wait for a group. If this fails, their alarms start their syncs later. */
+  async function requeueMembers({ id, request }: DueWork): Promise<void> {
+    let cursor = '0';
+    do {
+      const [_tag, next] = await run('requeue_members', { id, request, cursor, count: MEMBERS_PORTION });
+      cursor = String(next);
+    } while (cursor !== '0');
+  }
+
+  /**
+   * Runs a script for the resource of a sync, under its lease, together with the collected log entries; after a failure the entries
+   * go with the next script.
+   */
+  async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
+    const { ref, kind, id, fence, request } = work;
+    const entries = work.logEntries.splice(0);
+    try {
+      return await run(name, { ref, kind, id, fence, request, ...args, log: log.toArgs(entries) }, ...texts);
+    } catch (error) {
+      work.logEntries.unshift(...entries);
+      throw error;
+    }
+  }
+
   return { begin, save, ack, ackMembers, sendAdditions, refuseAdditions };
+}
+
+/** Returns the arguments of ack_dirty.lua about the resource, its link and the outcome of its sync. */
+function ackArgs(work: DueWork, link: Link, outcome: AckOutcome, waiting: NameWait): object {
+  const later = outcome.kind === 'later' ? outcome : undefined;
+  const ended = outcome.kind === 'later' ? undefined : outcome;
+  const isForgotten = ended?.forget === true;
+  return {
+    generation: work.generation,
+    suspectedDrift: work.suspectedDrift || undefined,
+    // Also for a group: its reverse link is stored again if it was lost.
+    platformKey: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
+    outcome: outcome.kind,
+    delayMs: later?.afterMs ?? 0,
+    behindHeld: later?.behindHeld,
+    isRefused: later?.isRefused || undefined,
+    holder: waiting.holder,
+    awaitsMark: waiting.awaitsMark || undefined,
+    mayBeFree: waiting.mayBeFree || undefined,
+    priority: PRIORITIES.indexOf(work.priority),
+    // '-' is no platform id, so no reverse link is removed.
+    forget: isForgotten ? (link.id ?? '-') : undefined,
+    formerId: formerId(work, link),
+    dropGrants: ended?.dropGrants || undefined,
+    decided: ended?.decided || undefined,
+    coalesceMs: COALESCE_MS,
+    alarm: ended?.alarmAt,
+    exception: isForgotten ? undefined : exceptionReasonOf(link.condition),
+    exceptionSince: link.condition?.since,
+  };
 }
 
 /** Returns the stored platform id if the link has another one or none now: the account or group is gone. */

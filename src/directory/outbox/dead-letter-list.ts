@@ -1,0 +1,31 @@
+// Reads and dismisses the dead letters of a target: resources whose sync was refused for good, in the order of the refusals.
+import type { Ref } from '../records.ts';
+import { pairsOf } from '../redis/portions.ts';
+import type { StoreDeps } from '../redis/scripts.ts';
+import type { RunAtTarget } from './run-at-target.ts';
+
+export function createDeadLetterList({ redis, keys }: StoreDeps, target: string, run: RunAtTarget) {
+  /** Returns dead letters, the oldest first; without a page all of them. */
+  async function blocked({ offset = 0, limit = Infinity } = {}): Promise<{ ref: Ref; since: number }[]> {
+    const last = limit === Infinity ? -1 : offset + limit - 1;
+    const found = await redis.zrange(keys.key('blocked', target), String(offset), String(last), 'WITHSCORES');
+    return pairsOf(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
+  }
+
+  /** Returns those of the refs that are dead letters. */
+  async function blockedOf(refs: readonly Ref[]): Promise<{ ref: Ref; since: number }[]> {
+    if (refs.length === 0) return [];
+    const scores = await redis.zmscore(keys.key('blocked', target), ...refs);
+    return refs.flatMap((ref, index) => (scores[index] ? [{ ref, since: Number(scores[index]) }] : []));
+  }
+
+  /** Removes a resource from the dead letters; its desired state stays. @returns false when it was none */
+  async function dismiss(ref: Ref): Promise<boolean> {
+    const [tag] = await run('dismiss', { ref });
+    return tag === 'dismissed';
+  }
+
+  const countBlocked = (): Promise<number> => redis.zcard(keys.key('blocked', target));
+
+  return { blocked, blockedOf, countBlocked, dismiss };
+}
