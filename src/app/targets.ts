@@ -14,7 +14,7 @@ import type { Store, Parts } from './parts.ts';
 import type { Config } from '../config/schema.ts';
 import { createBreaker } from '../directory/outbox/breaker.ts';
 import { createBudget } from '../directory/outbox/budget.ts';
-import { createRecentExternalIds } from '../directory/resources/elsewhere.ts';
+import { createRecentExternalIds } from '../directory/resources/recent-external-ids.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import { createTarget, type Target } from '../sync/target.ts';
 import { typedUserAttributes } from '../sync/mapping/typed-user-attributes.ts';

@@ -1,7 +1,7 @@
 // Tries an attribute mapping that is not in the settings: on one person, whose record and link the caller has read, and on
 // sample people.
 import type { Link } from '../directory/outbox/link.ts';
-import type { UserWithGroups } from '../directory/resources/directory.ts';
+import type { UserWithGroups } from '../directory/resources/user-reads.ts';
 import type { Ref } from '../directory/records.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';

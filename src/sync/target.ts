@@ -1,7 +1,7 @@
 // Creates a target for sync: its policy, platform client, mapping and request budget.
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
-import type { RecentExternalIds } from '../directory/resources/elsewhere.ts';
+import type { RecentExternalIds } from '../directory/resources/recent-external-ids.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import { connectPlatform, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';

@@ -1,16 +1,14 @@
-// Reads and writes the desired state of one connection: the users and groups of its identity provider.
-import { toGroupNames, type DirectoryOptions, type GroupName } from './changes.ts';
+// Reads and writes the desired state of one connection: the users and groups of its identity provider. Here are the reads of single
+// records, of members, and of ids by the indexes. user-reads.ts reads users with their groups, reading.ts whole lists, search.ts by a
+// part of a name; user-writes.ts and group-writes.ts store changes.
+import type { DirectoryOptions } from './changes.ts';
 import { createGroupWrites } from './group-writes.ts';
 import { createReading } from './reading.ts';
 import { createNameSearch } from './search.ts';
-import { fold, isSound, parseStored, type Kind, type StoredRecord } from '../records.ts';
+import { fold, parseStored, type Kind, type StoredRecord } from '../records.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
+import { createUserReads } from './user-reads.ts';
 import { createUserWrites } from './user-writes.ts';
-
-export interface UserWithGroups {
-  record: StoredRecord;
-  groups: GroupName[];
-}
 
 /** `many`: the group has more members than the caller takes. */
 type GroupMembers =
@@ -31,9 +29,6 @@ export interface Tombstone {
   /** Unix milliseconds. */
   deletedAt: number;
 }
-
-/** Size of one portion of users with their groups. */
-const USERS_BYTES = 4 * 1024 * 1024;
 
 /** Indexes of memberships, which may find many resources; every other index finds few. */
 const OF_MEMBERSHIPS = ['User.groups.value', 'Group.members.value'];
@@ -100,49 +95,10 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     return index in indexes && !OF_MEMBERSHIPS.includes(index);
   };
 
-  /** Reads users with their groups, of `ids` at most `bytes`; `record` is undefined for an unknown id, and with `groupsOnly`. */
-  const readUsers = async (
-    by: { ids: string[]; groupsOnly?: boolean; bytes?: number } | UniqueIndex,
-  ): Promise<ReadUser[]> =>
-    toUsers(await scripts.ask('read_users', keys.base, by), 'ids' in by ? by.ids : undefined);
-
-  const onlyStored = (users: ReadUser[]): UserWithGroups[] =>
-    users.filter((user): user is UserWithGroups => user.record !== undefined);
-
-  /** Returns users with their groups in one round trip, including damaged records; unknown ids are left out. */
-  const usersOf = async (ids: string[]): Promise<UserWithGroups[]> => onlyStored(await readUsers({ ids }));
-
-  /** Yields users with their groups in portions of at most USERS_BYTES, or of one larger user; unknown ids are left out. */
-  async function* usersIn(ids: string[]): AsyncGenerator<UserWithGroups[]> {
-    for (let at = 0; at < ids.length;) {
-      const users = await readUsers({ ids: ids.slice(at), bytes: USERS_BYTES });
-      at += users.length;
-      yield onlyStored(users);
-    }
-  }
-
   /** Returns whether an externalId identifies one user: the profile makes it unique, and no two users share it already. */
   const identifies = async (externalId: string): Promise<boolean> =>
     options.uniqueExternalIds === true &&
     ((await lookup('User', 'externalid', externalId)) ?? []).length <= 1;
-
-  /**
-   * Returns the users with a value of a unique attribute: at most one, except for shared externalIds. Undefined: the
-   * attribute has no unique index.
-   */
-  async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
-    const index = uniqueIndex(attribute, value);
-    if (!index) return undefined;
-    // Stored names have no lone surrogates, so such a value matches no user.
-    if (/\p{Surrogate}/u.test(value)) return [];
-    return onlyStored(await readUsers(index)).filter(({ record }) => isSound(record));
-  }
-
-  /** Returns the groups of each user, in the order of `ids`. */
-  async function groupsOf(ids: string[]): Promise<GroupName[][]> {
-    if (ids.length === 0) return [];
-    return (await readUsers({ ids, groupsOnly: true })).map(({ groups }) => groups);
-  }
 
   /** Returns the members of a group: ids of users, and member values without a user. */
   async function membersOf(group: string): Promise<{ users: string[]; unresolved: string[] }> {
@@ -175,6 +131,7 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
       membersOf: async (group) => Object.values(await membersOf(group)).flat(),
     }),
     ...reading,
+    ...createUserReads(deps),
     /** One step of a search by a part of a name (search.ts). */
     search: createNameSearch(deps, reading.portion).step,
     /** Whether security events are emitted. */
@@ -184,58 +141,9 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     lookup,
     findsFew,
     identifies,
-    usersOf,
-    usersIn,
-    holderOf,
-    groupsOf,
     membersOf,
     membersUpTo,
     tombstone,
     count,
   };
-}
-
-interface ReadUser {
-  record: StoredRecord | undefined;
-  groups: GroupName[];
-}
-
-/**
- * Parses the reply of read_users.lua. Three lines for each user: `<id> <groups>`, the head of the record, the text of the record.
- * @param ids the requested ids, which the reply then leaves out and has in this order; undefined for a lookup by index
- */
-function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
-  const users: ReadUser[] = [];
-  for (let at = 0; at < lines.length;) {
-    const space = lines.indexOf(' ', at);
-    const head = lines.indexOf('\n', space) + 1;
-    const text = lines.indexOf('\n', head) + 1;
-    // The last line has no line break; the end counts as one.
-    const next = lines.indexOf('\n', text) + 1 || lines.length + 1;
-    const id = ids?.[users.length] ?? lines.slice(at, space);
-    users.push({
-      // The head is empty for an unknown id, and if only the groups were read.
-      record: text === head + 1 ? undefined : parseStored(id, lines.slice(head, next - 1)),
-      groups: toGroupNames(lines.slice(space + 1, head - 1)),
-    });
-    at = next;
-  }
-  return users;
-}
-
-/** An index of a unique user attribute, and the value to look up. */
-interface UniqueIndex {
-  family: string;
-  /** In the form of the index: folded for userNames. */
-  value: string;
-  /** Index of users that share the value. */
-  lookup?: string;
-}
-
-/** Returns the index for an `eq` filter on a unique user attribute; undefined for other attributes. */
-function uniqueIndex(attribute: string, value: string): UniqueIndex | undefined {
-  if (attribute === 'username') return { family: 'userNames', value: fold(value) };
-  if (attribute === 'externalid')
-    return { family: 'externalIds:User', value, lookup: 'sharedExternalIds:User' };
-  return undefined;
 }

@@ -1,6 +1,6 @@
 // Gives each account and group of a target one owner among the connections of this target: the connection that saved its link
-// first. The links of a connection that the settings do not have any more give way. Also notes which externalIds new accounts got.
-import { createHash } from 'node:crypto';
+// first. A connection claims the account or group right before it saves a link. The claim fails while another connection claims or is
+// linked to it; the links of a former connection, which the settings do not have any more, give way.
 import type { Redis } from 'ioredis';
 import { createKeyspace, type Keyspace } from '../keys.ts';
 import { parseReverseLink, readableLink } from '../outbox/link.ts';
@@ -45,47 +45,20 @@ export function createElsewhere(
 ) {
   const { prefix, connection, othersOf, formerOf, hasLeft } = options;
 
-  /** Returns the resource of another connection that is linked to the account or group; undefined when there is none. */
-  const holderOf = (target: string, kind: Kind, platformId: string): Promise<Holder | undefined> =>
-    holderAmong(othersOf(target), target, kind, platformId);
-
-  /** Returns the resource of the first of these connections that is linked to the account or group. */
-  async function holderAmong(
-    connections: readonly string[],
+  /**
+   * Claims an account or group right before its link is saved, and removes the links of former connections to it. `claimed`: no
+   * other connection is linked to it, and none can save a link before the claim expires. `busy` and a holder: as `reserve`.
+   * @param isNew whether the account or group was just created, so that no former connection can be linked to it
+   */
+  async function claim(
     target: string,
-    kind: Kind,
-    platformId: string,
-  ): Promise<Holder | undefined> {
-    for (const other of connections) {
-      const keys = createKeyspace(prefix, other);
-      const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
-      if (text === null) continue;
-      const { ref } = parseReverseLink(text);
-      const link = readableLink((await redis.hget(keys.key('links', target), ref)) ?? '');
-      // The reverse link may be out of date, so the link itself is compared. A damaged link may have this id.
-      if (link && link.id !== platformId) continue;
-      const { core } = link ?? {};
-      const name = String(core?.userName ?? core?.displayName ?? ref);
-      const { externalId } = core ?? {};
-      return {
-        connection: other,
-        ref,
-        name,
-        externalId: externalId ? String(externalId) : undefined,
-        shouldBeClosed: await shouldBeClosed(keys, ref),
-        isDamaged: link === undefined,
-      };
-    }
-    return undefined;
-  }
-
-  /** Returns whether the source deactivated or deleted a person; false if the record is lost or damaged. */
-  async function shouldBeClosed(keys: Keyspace, ref: Ref): Promise<boolean> {
-    const { kind, id } = parseRef(ref);
-    if (kind !== 'User') return false;
-    const stored = await redis.hget(keys.key('users'), id);
-    if (stored === null) return (await redis.hexists(keys.key('tombstones'), id)) === 1;
-    return isInactive(parseStored(id, stored));
+    ref: Ref,
+    account: { kind: Kind; platformId: string; isNew: boolean },
+  ): Promise<Holder | 'claimed' | 'busy'> {
+    const reserved = await reserve(target, ref, account);
+    if (!Array.isArray(reserved)) return reserved;
+    await giveWay(target, account.platformId, reserved);
+    return 'claimed';
   }
 
   /**
@@ -130,54 +103,48 @@ export function createElsewhere(
     }
   }
 
-  /**
-   * Claims an account or group right before its link is saved, and removes the links of former connections to it. `claimed`: no
-   * other connection is linked to it, and none can save a link before the claim expires. `busy` and a holder: as `reserve`.
-   * @param isNew whether the account or group was just created, so that no former connection can be linked to it
-   */
-  async function claim(
+  /** Returns the resource of another connection that is linked to the account or group; undefined when there is none. */
+  const holderOf = (target: string, kind: Kind, platformId: string): Promise<Holder | undefined> =>
+    holderAmong(othersOf(target), target, kind, platformId);
+
+  /** Returns the resource of the first of these connections that is linked to the account or group. */
+  async function holderAmong(
+    connections: readonly string[],
     target: string,
-    ref: Ref,
-    account: { kind: Kind; platformId: string; isNew: boolean },
-  ): Promise<Holder | 'claimed' | 'busy'> {
-    const reserved = await reserve(target, ref, account);
-    if (!Array.isArray(reserved)) return reserved;
-    await giveWay(target, account.platformId, reserved);
-    return 'claimed';
+    kind: Kind,
+    platformId: string,
+  ): Promise<Holder | undefined> {
+    for (const other of connections) {
+      const keys = createKeyspace(prefix, other);
+      const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
+      if (text === null) continue;
+      const { ref } = parseReverseLink(text);
+      const link = readableLink((await redis.hget(keys.key('links', target), ref)) ?? '');
+      // The reverse link may be out of date, so the link itself is compared. A damaged link may have this id.
+      if (link && link.id !== platformId) continue;
+      const { core } = link ?? {};
+      const name = String(core?.userName ?? core?.displayName ?? ref);
+      const { externalId } = core ?? {};
+      return {
+        connection: other,
+        ref,
+        name,
+        externalId: externalId ? String(externalId) : undefined,
+        shouldBeClosed: await shouldBeClosed(keys, ref),
+        isDamaged: link === undefined,
+      };
+    }
+    return undefined;
+  }
+
+  /** Returns whether the source deactivated or deleted a person; false if the record is lost or damaged. */
+  async function shouldBeClosed(keys: Keyspace, ref: Ref): Promise<boolean> {
+    const { kind, id } = parseRef(ref);
+    if (kind !== 'User') return false;
+    const stored = await redis.hget(keys.key('users'), id);
+    if (stored === null) return (await redis.hexists(keys.key('tombstones'), id)) === 1;
+    return isInactive(parseStored(id, stored));
   }
 
   return { holderOf, claim, reserve, giveWay };
-}
-
-/**
- * Notes for half an hour which externalIds were given to accounts of a target. sync/user/listed-accounts.ts decides by a list of
- * the platform, which may be older than an account. Such an account is found here, even if another process or connection
- * created it.
- */
-export interface RecentExternalIds {
-  /** Notes the externalId. @returns whether any resource of any connection noted it before */
-  note(externalId: string): Promise<boolean>;
-}
-
-/** Twice the longest lifetime of a list (sync/user/listed-accounts.ts). */
-const KEEP_MS = 1_800_000;
-
-export function createRecentExternalIds(
-  { redis }: { redis: Redis },
-  { prefix, target }: { prefix: string; target: string },
-): RecentExternalIds {
-  const keys = createKeyspace(prefix, `target.${target}`);
-  return {
-    note: async (externalId) => {
-      const digest = createHash('sha256').update(externalId).digest('base64url');
-      const before = await redis.set(
-        keys.key('externalId', `${target}:${digest}`),
-        '1',
-        'PX',
-        KEEP_MS,
-        'GET',
-      );
-      return before !== null;
-    },
-  };
 }

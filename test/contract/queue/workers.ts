@@ -1,6 +1,6 @@
 // Runs the real sync one platform call at a time, so that a test can make changes in between.
 import { randomUUID } from 'node:crypto';
-import { createRecentExternalIds } from '../../../src/directory/resources/elsewhere.ts';
+import { createRecentExternalIds } from '../../../src/directory/resources/recent-external-ids.ts';
 import { PRIORITY_SPAN, type Ref } from '../../../src/directory/records.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../../src/guard/judge.ts';
