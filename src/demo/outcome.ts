@@ -15,34 +15,6 @@ const LINES =
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
 const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
 
-/** Prints a table with two lines per user: the desired values, and below them those of the platform. */
-function showRows(screen: Screen, rows: ComparedPerson[]): void {
-  const { paint } = screen;
-  const table = new Table({
-    head: ['', ...COLUMNS].map((name, index) => paint('bold', index === 0 ? '  person' : name)),
-    chars: { ...NO_LINES, middle: ' ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1, compact: true },
-  });
-  let previousIdp: Idp | undefined;
-  for (const { idp, desired, platform, equal } of rows) {
-    if (idp !== previousIdp)
-      table.push([{ content: paint('dim', `  ${COMPANIES[idp]}`), colSpan: COLUMNS.length + 1 }]);
-    previousIdp = idp;
-    const mark = equal ? paint('green', '✔') : paint('red', '✘');
-    const wanted = cells(desired);
-    const present = platform ? cells(platform) : COLUMNS.map(() => '–');
-    const shownName = platform && platform.name !== desired.name ? platform.name : 'platform';
-    table.push([
-      `${mark} ${desired.name}\n${paint('dim', `    ${shownName}`)}`,
-      ...wanted.map((text, index) => {
-        const presentText = present[index] ?? '';
-        return `${text}\n${paint(presentText === text ? 'dim' : 'red', presentText)}`;
-      }),
-    ]);
-  }
-  for (const line of table.toString().split('\n')) screen.line(`  ${line.trimEnd()}`);
-}
-
 /** Prints the summary. @returns whether every expectation holds */
 export function showOutcome(
   screen: Screen,
@@ -98,6 +70,34 @@ export function showOutcome(
   fact(isRight, 'access', access ? access.faults.join('; ') || shown : 'not reached');
   // `missing` says which change was not applied in time; run.ts prints it.
   return equal && isIdempotent && isRight && result.missing === undefined;
+}
+
+/** Prints a table with two lines per user: the desired values, and below them those of the platform. */
+function showRows(screen: Screen, rows: ComparedPerson[]): void {
+  const { paint } = screen;
+  const table = new Table({
+    head: ['', ...COLUMNS].map((name, index) => paint('bold', index === 0 ? '  person' : name)),
+    chars: { ...NO_LINES, middle: ' ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1, compact: true },
+  });
+  let previousIdp: Idp | undefined;
+  for (const { idp, desired, platform, equal } of rows) {
+    if (idp !== previousIdp)
+      table.push([{ content: paint('dim', `  ${COMPANIES[idp]}`), colSpan: COLUMNS.length + 1 }]);
+    previousIdp = idp;
+    const mark = equal ? paint('green', '✔') : paint('red', '✘');
+    const wanted = cells(desired);
+    const present = platform ? cells(platform) : COLUMNS.map(() => '–');
+    const shownName = platform && platform.name !== desired.name ? platform.name : 'platform';
+    table.push([
+      `${mark} ${desired.name}\n${paint('dim', `    ${shownName}`)}`,
+      ...wanted.map((text, index) => {
+        const presentText = present[index] ?? '';
+        return `${text}\n${paint(presentText === text ? 'dim' : 'red', presentText)}`;
+      }),
+    ]);
+  }
+  for (const line of table.toString().split('\n')) screen.line(`  ${line.trimEnd()}`);
 }
 
 function cells(side: Side): string[] {

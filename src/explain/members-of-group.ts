@@ -1,4 +1,6 @@
-// Describes the members of a group: their numbers, and those whose membership waits, with the causes.
+// Describes the members of a group: their numbers, and those whose membership waits, with the causes. A membership waits if its change
+// is pending (a sign of pending-memberships.ts), or if the account of a desired member is gone. Of very many members only some are
+// read.
 import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
 import { isUnmanaged } from '../directory/member-names.ts';
 import { parseLink, type Link } from '../directory/outbox/link.ts';
@@ -32,6 +34,9 @@ export const SHOWN_MEMBERS = 100;
  */
 const MOST_READ = 1000;
 
+/** A pending membership of the group: a user, or an unmanaged account (member-names.ts), and the sign. */
+type PendingMember = readonly [user: string, sign: PendingSign];
+
 /**
  * Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. A group that the settings leave out has no
  * pending ones: its next sync drops them without a write.
@@ -41,7 +46,7 @@ export async function membershipsOfGroup(
   { id, name, record }: FoundResource,
   { pendingMemberships }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
-  const { directory, drifts, outbox, target } = scope;
+  const { directory, target } = scope;
   const isLeftOut = record !== undefined && target.mapping.groupName(name) === undefined;
   const { users, unresolved } = await directory.membersOf(id);
   // Names of the member values that are ids of stored groups: the directory resolves members to users only.
@@ -49,28 +54,72 @@ export async function membershipsOfGroup(
     directory,
     unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
   );
-  const firstUsers = [
+  const links = await readMemberLinks(scope, [
     ...new Set([...[...pendingMemberships.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
-  ];
-  // The stored link and the mark of each of these users.
-  const observed = new Map(
-    (await drifts.readLinks(firstUsers.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
-  );
-  // The empty text gives an empty link. A user whose link was not read counts as marked, so that `whyOutside` does not judge.
-  const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
-  const outsideOf = (user: string): string | undefined => {
-    const ref = refOf('User', user);
-    return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
-  };
+  ]);
+  const { wasRead, linkOf, outsideOf } = links;
   // The membership of a user whose account is gone has no sign before a new account, but is still to be added.
-  const withoutAccount = users.filter((user) => {
-    const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
-    return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
-  });
-  const signs = isLeftOut
+  const withoutAccount = users.filter(
+    (user) =>
+      wasRead(user) &&
+      linkOf(user).id === undefined &&
+      !pendingMemberships.has(user) &&
+      outsideOf(user) === undefined,
+  );
+  const pending: PendingMember[] = isLeftOut
     ? []
     : [...pendingMemberships, ...withoutAccount.map((user) => [user, MEMBERSHIP_SIGN.toAdd] as const)];
-  const pending = signs.slice(0, SHOWN_MEMBERS);
+  const memberships = await describe(scope, id, pending.slice(0, SHOWN_MEMBERS), links);
+  const additions = pending.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);
+  const isLeftAlone = (user: string): boolean => wasRead(user) && outsideOf(user) !== undefined;
+  const members = {
+    desired: users.length,
+    // Set by left-by-policy.ts.
+    leftOutByPolicy: 0,
+    leftAlone: users.filter(isLeftAlone).length,
+    toAdd: additions.filter(([user]) => !isLeftAlone(user)).length,
+    toRemove: pending.length - additions.length,
+    unknown: unresolved.filter((value) => !nested.has(refOf('Group', value))),
+    nestedGroups: [...nested.values()].sort(),
+  };
+  return { memberships, members };
+}
+
+/** The stored links of some members of the group. */
+interface MemberLinks {
+  wasRead: (user: string) => boolean;
+  /** The link of a user; an empty one if it was not read. */
+  linkOf: (user: string) => Link;
+  /** Why the bridge writes no membership of the user; undefined: it writes them, or the link was not read. */
+  outsideOf: (user: string) => string | undefined;
+}
+
+async function readMemberLinks({ drifts }: ReconcileScope, users: string[]): Promise<MemberLinks> {
+  // The stored link and the mark of each of these users.
+  const observed = new Map(
+    (await drifts.readLinks(users.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
+  );
+  // The empty text gives an empty link.
+  const linkOf = (user: string): Link => parseLink(observed.get(refOf('User', user))?.text ?? '');
+  return {
+    wasRead: (user) => observed.has(refOf('User', user)),
+    linkOf,
+    // A user whose link was not read counts as marked, so that `whyOutside` does not judge.
+    outsideOf: (user) =>
+      isUnmanaged(user)
+        ? undefined
+        : whyOutside(linkOf(user), observed.get(refOf('User', user))?.marked ?? true),
+  };
+}
+
+/** Describes pending memberships: reads what stops them, and names the cause. @param group id of the group */
+async function describe(
+  scope: ReconcileScope,
+  group: string,
+  pending: readonly PendingMember[],
+  { linkOf, outsideOf }: MemberLinks,
+): Promise<MembershipState[]> {
+  const { directory, outbox } = scope;
   const refs = pending.map(([user]) => refOf('User', user));
   const added = pending.flatMap(([, sign], index) =>
     sign === MEMBERSHIP_SIGN.toAdd ? [refs[index] as Ref] : [],
@@ -81,12 +130,12 @@ export async function membershipsOfGroup(
     outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
     removalStops(scope, added),
     outbox.guardStore.decisionsOfMembers(leavers),
-    outbox.guardStore.statesOf(pending.map(([user]) => removal(id, user))),
+    outbox.guardStore.statesOf(pending.map(([user]) => removal(group, user))),
     outbox.guardStore.statesOf(refs.map((ref) => ({ kind: 'deactivate', ref }))),
-    Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
+    Promise.all(pending.map(([user]) => withPresentCondition(outbox, refOf('User', user), linkOf(user)))),
   ]);
   const decisionOnAccount = new Map(leavers.map((user, index) => [user, decisions[index]]));
-  const memberships = pending.map(([user, sign], index): MembershipState => {
+  return pending.map(([user, sign], index): MembershipState => {
     const ref = refOf('User', user);
     const link = links[index] ?? {};
     const other = { ref, name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user) };
@@ -95,18 +144,6 @@ export async function membershipsOfGroup(
     const facts = { ref, link, outside: outsideOf(user), stop: stops.get(ref) };
     return { ...other, ...additionState(facts, deactivations[index], outbox.settings) };
   });
-  const additions = signs.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);
-  const members = {
-    desired: users.length,
-    // Set by left-by-policy.ts.
-    leftOutByPolicy: 0,
-    leftAlone: users.filter((user) => observed.has(refOf('User', user)) && outsideOf(user)).length,
-    toAdd: additions.filter(([user]) => !observed.has(refOf('User', user)) || !outsideOf(user)).length,
-    toRemove: signs.length - additions.length,
-    unknown: unresolved.filter((value) => !nested.has(refOf('Group', value))),
-    nestedGroups: [...nested.values()].sort(),
-  };
-  return { memberships, members };
 }
 
 /** The state of a membership, without the ref and the name of its member. */
@@ -125,7 +162,7 @@ function removalState(
   const decided = own && REMOVAL[own];
   if (sign === MEMBERSHIP_SIGN.keptRemoval)
     return { state: 'toRemove', ...(withAccount ?? decided ?? PROTECTED) };
-  // Without the condition: `Held` marks the members who leave with the account (guard-reasons.ts).
+  // Without the condition: `Held` marks the members who leave with the account (decision-reasons.ts).
   return { state: 'toRemove', ...(withAccount ?? (decided && { because: decided.because })) };
 }
 

@@ -1,6 +1,6 @@
 // Formats the parts of an explanation as texts, one for each line before it is wrapped. Pure.
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
-import { doneBy } from './guard-reasons.ts';
+import { doneBy } from './done-by-hand.ts';
 import { timelineLines } from './timeline-lines.ts';
 import { counted } from '../support/counted.ts';
 import { redisRefusalOf } from '../ops/status/fleet.ts';

@@ -10,18 +10,13 @@ import { movedText } from '../reconcile/tenant/tenant.ts';
 import { notComparedText } from '../reconcile/text/not-compared.ts';
 import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import {
-  approvalReason,
-  deletionReason,
-  firstApprovalReasons,
   approvalEndReason,
-  guardReasons,
-  isDoneByHand,
-  leftReason,
-  noLongerWanted,
-  partlyDone,
+  approvalReason,
+  firstApprovalReasons,
   rejectionReasons,
-  waitingReason,
-} from './guard-reasons.ts';
+} from './decision-reasons.ts';
+import { isDoneByHand, leftReason, partlyDone } from './done-by-hand.ts';
+import { deletionReason, guardReasons, noLongerWanted, waitingReason } from './guard-reasons.ts';
 import {
   failingReason,
   leftAloneReason,

@@ -2,7 +2,7 @@
 // and the guard come first. Then a marked resource is judged by what its sync waits for (`judgePending`), and one without a mark by
 // its condition, its differences and its memberships (`judgeAtRest`).
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
-import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
+import { doneByHandSummary, isDoneByHand } from './done-by-hand.ts';
 import { needsPerson } from './membership-reasons.ts';
 import { isBehindHeld, noWorkerOf, stoppingBreaker } from './pending-reasons.ts';
 import { reasonsOf } from './reasons.ts';

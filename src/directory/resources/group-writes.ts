@@ -1,5 +1,6 @@
 // Stores groups and their members, and deletes users and groups: each change is one Lua script, which also leaves the dirty
-// marks. A change of very many memberships is several scripts (large-changes.ts).
+// marks. A script that would change very many memberships replies MANY and changes nothing; then a change is made in portions
+// (large-changes.ts), and a group that is to be deleted is emptied first.
 import { fold, indexEntries, PRIORITIES, type Kind } from '../records.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import {
