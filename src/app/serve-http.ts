@@ -1,6 +1,6 @@
-// Serves HTTP: SCIM and security events for providers on `port`; health, admin API, its page and metrics for operators on `port` too,
-// unless they have ports of their own (`adminPort`, `metricsPort`). First builds the request listeners (`buildApps`), then opens
-// the ports (`openPorts`). Releasers run from the last added to the first.
+// Serves HTTP: SCIM and security events for providers on `port`; health, admin API, its page and metrics for operators on `port`
+// too, unless they have ports of their own (`adminPort`, `metricsPort`). First builds the request listeners (`buildApps`), then
+// opens the ports (`openPorts`). Releasers run from the last added to the first.
 import { watchSecretFiles } from '../config/secret-files.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ProcessRole } from '../directory/fleet/fleet-store.ts';
@@ -66,7 +66,10 @@ export async function serveHttp(
 /** The request listeners of the ports, and the parts that `drain` and the stop end. */
 type Apps = Awaited<ReturnType<typeof buildApps>>;
 
-/** Builds the request listeners of the ports. SCIM, events and the admin API are served by a process with the role `all` or `api` only. */
+/**
+ * Builds the request listeners of the ports. SCIM, events and the admin API are served by a process with the role `all` or `api`
+ * only.
+ */
 async function buildApps(
   parts: ServiceParts,
   role: ProcessRole,

@@ -1,5 +1,5 @@
-// Defines the command approvals: `list` shows the approvals, which are lists of changes that the guard holds; `show` shows the changes
-// of one of them; `approve`, `reject` and `withdraw` decide about them (approval-decision.ts).
+// Defines the command approvals: `list` shows the approvals, which are lists of changes that the guard holds; `show` shows the
+// changes of one of them; `approve`, `reject` and `withdraw` decide about them (approval-decision.ts).
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import type { Decision } from '../directory/guard/stored-decisions.ts';

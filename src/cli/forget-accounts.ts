@@ -1,6 +1,6 @@
 // Tells the operator of the command forget about the accounts of the person. An account that may be active, has pending changes or
-// has work to be handed over keeps the person from being forgotten: `openText` tells why, and what to do. Of each account `stayText`
-// tells what stays at the platform after the order.
+// has work to be handed over keeps the person from being forgotten: `openText` tells why, and what to do. Of each account
+// `stayText` tells what stays at the platform after the order.
 import type { Config } from '../config/schema.ts';
 import type { AccountState } from '../ops/person/forgettable-person.ts';
 import type { LostHandover } from '../ops/person/lost-handover.ts';

@@ -1,4 +1,5 @@
-// Exports links to a file and imports them from it. The file is NDJSON: each line is one link, as scim-bridge links list --json has it.
+// Exports links to a file and imports them from it. The file is NDJSON: each line is one link, as scim-bridge links list --json
+// has it.
 import { once } from 'node:events';
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';

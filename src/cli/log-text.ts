@@ -1,5 +1,5 @@
-// Formats an entry of the provisioning log as one line of text: time, target, name of the resource, what was done, the written values,
-// the members, the message, and the id of the request that caused it.
+// Formats an entry of the provisioning log as one line of text: time, target, name of the resource, what was done, the written
+// values, the members, the message, and the id of the request that caused it.
 import type { LogAction } from '../directory/logs/provisioning-log.ts';
 import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
 import { writtenValueText } from '../ops/log/provisioning-csv.ts';

@@ -1,5 +1,6 @@
-// Defines the command log, which prints the provisioning log as text (log-text.ts), NDJSON or CSV. `show` finds the resource that the
-// operator named, prints the entries that the flags select, and then adds notes: how to read them, and which entries it did not show.
+// Defines the command log, which prints the provisioning log as text (log-text.ts), NDJSON or CSV. `show` finds the resource that
+// the operator named, prints the entries that the flags select, and then adds notes: how to read them, and which entries it did
+// not show.
 import { Option, type Command } from 'commander';
 import { csvLine } from '../support/csv-line.ts';
 import { createMemberNames } from '../ops/log/member-names.ts';

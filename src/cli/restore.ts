@@ -1,6 +1,6 @@
 // Defines the command restore, which puts a backup back while no process of the service runs. It checks the whole file, asks which
-// inbound tokens are valid afterwards and whether stored data is removed, stores the backup, and prints what it did. Every target is
-// on hold then, until an operator has looked at the plan.
+// inbound tokens are valid afterwards and whether stored data is removed, stores the backup, and prints what it did. Every target
+// is on hold then, until an operator has looked at the plan.
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import { NAME_PATTERN } from '../config/schema/node.ts';

@@ -1,5 +1,5 @@
-// Prints the status of one connection at one target: first a line with counts, then a line for each fact that an operator should know,
-// such as what is held, what waits, why calls fail, how the last reconcile ended, and which resources need a person.
+// Prints the status of one connection at one target: first a line with counts, then a line for each fact that an operator should
+// know, such as what is held, what waits, why calls fail, how the last reconcile ended, and which resources need a person.
 import { heldUntil, holdAdvice, holderWords } from '../directory/guard/operator-hold.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';

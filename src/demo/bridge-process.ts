@@ -1,5 +1,5 @@
-// Runs the bridge as a child process with its own command line, as an operator would: `serve` runs until `stop`, and each `command` is
-// a further process with the same settings file.
+// Runs the bridge as a child process with its own command line, as an operator would: `serve` runs until `stop`, and each
+// `command` is a further process with the same settings file.
 import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Creates all stores of one connection. The settings name the targets that the connection is synced to now; links and logs of former
-// targets, which the settings no longer have, are kept and can be read too. A target may be fed by other connections as well.
+// Creates all stores of one connection. The settings name the targets that the connection is synced to now; links and logs of
+// former targets, which the settings no longer have, are kept and can be read too. A target may be fed by other connections as
+// well.
 import type { Redis } from 'ioredis';
 import { createActs } from './logs/acts.ts';
 import { createLastLogChecks } from './logs/last-log-check.ts';

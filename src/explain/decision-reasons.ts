@@ -1,5 +1,5 @@
-// Formats as sentences the approvals that hold changes of a resource, and the decisions about them: approvals that are in force, first
-// approvals of two, and rejections. Each sentence about something to decide ends with the command for it. Pure.
+// Formats as sentences the approvals that hold changes of a resource, and the decisions about them: approvals that are in force,
+// first approvals of two, and rejections. Each sentence about something to decide ends with the command for it. Pure.
 import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
 import { MOST_NAMED, someOf } from '../support/sentence-parts.ts';

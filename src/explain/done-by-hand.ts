@@ -1,5 +1,6 @@
-// Tells of held, pending and rejected changes that somebody has already made at the platform, so that no decision about them is awaited.
-// `platform.done` is the number of such changes of the resource; `leftByHand` names the groups that a person is not in any more. Pure.
+// Tells of held, pending and rejected changes that somebody has already made at the platform, so that no decision about them is
+// awaited. `platform.done` is the number of such changes of the resource; `leftByHand` names the groups that a person is not in
+// any more. Pure.
 import { counted } from '../support/counted.ts';
 import { someOf } from '../support/sentence-parts.ts';
 import type { ExplainedFacts } from './explanation.ts';

@@ -1,12 +1,12 @@
-// Explains why a user or group is, or is not, as desired at each target: gathers the facts from Redis and from a look at the platform
-// (gather-facts.ts), judges them (verdict.ts), and tells the verdict with its reasons and a timeline.
+// Explains why a user or group is, or is not, as desired at each target: gathers the facts from Redis and from a look at the
+// platform (gather-facts.ts), judges them (verdict.ts), and tells the verdict with its reasons and a timeline.
 import { letterDoneText } from '../reconcile/plan/dead-letter-entries.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
 import type { ExplainedFacts, Explanation } from './explanation.ts';
 import { formerRecordText, takeoverText } from './former-record.ts';
-import { gatherFacts, type ExplainOptions } from './gather-facts.ts';
+import { gatherExplainedFacts, type ExplainOptions } from './gather-facts.ts';
 import { refusedGroupReasons } from './refused-groups.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toTimeline } from './timeline.ts';
@@ -47,7 +47,7 @@ async function explainAt(
   fleet: FleetFinding[],
   options: ExplainOptions,
 ): Promise<Explanation> {
-  const { facts, isDone, isStillListed, refusedBefore, lastRestore } = await gatherFacts(
+  const { facts, isDone, isStillListed, refusedBefore, lastRestore } = await gatherExplainedFacts(
     scope,
     found,
     fleet,

@@ -1,5 +1,5 @@
-// Gathers the facts about a resource at one target for an explanation: reads what Redis stores (`readRedis`), looks at the platform if
-// that may tell more (`lookIfNeeded`), and takes out the changes that the platform has already.
+// Gathers the facts about a resource at one target for an explanation: reads what Redis stores (`readRedis`), looks at the
+// platform if that may tell more (`lookIfNeeded`), and takes out the changes that the platform has already.
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { searchLog, type LocatedEntry } from '../ops/log/provisioning-log.ts';
@@ -59,7 +59,7 @@ interface GatheredFacts {
   lastRestore: Explanation['restored'];
 }
 
-export async function gatherFacts(
+export async function gatherExplainedFacts(
   scope: ReconcileScope,
   found: FoundResource,
   fleet: FleetFinding[],

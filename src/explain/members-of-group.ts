@@ -1,6 +1,6 @@
-// Describes the members of a group: their numbers, and those whose membership waits, with the causes. A membership waits if its change
-// is pending (a sign of pending-memberships.ts), or if the account of a desired member is gone. Of very many members only some are
-// read.
+// Describes the members of a group: their numbers, and those whose membership waits, with the causes. A membership waits if its
+// change is pending (a sign of pending-memberships.ts), or if the account of a desired member is gone. Of very many members only
+// some are read.
 import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
 import { isUnmanaged } from '../directory/member-names.ts';
 import { parseLink, type Link } from '../directory/outbox/link.ts';

@@ -1,5 +1,5 @@
-// Measures the share of failed events within a sliding window. The window consists of SLOTS slots of equal length: an event counts in
-// the slot of its time, and the oldest slots are cleared as time goes on.
+// Measures the share of failed events within a sliding window. The window consists of SLOTS slots of equal length: an event counts
+// in the slot of its time, and the oldest slots are cleared as time goes on.
 import { total } from './counted.ts';
 import type { Clock } from './sources.ts';
 

@@ -1,5 +1,5 @@
-// Checks one line of a backup before anything is changed: known family, well-formed ids and names, readable values. A valid
-// line stores only what a push or the service could store too. The family of the line decides which test each of its items has to pass
+// Checks one line of a backup before anything is changed: known family, well-formed ids and names, readable values. A valid line
+// stores only what a push or the service could store too. The family of the line decides which test each of its items has to pass
 // (`itemTest`).
 import { plainTypeOf, type PlainType } from './archive-families.ts';
 import type { ArchiveLine } from './archive.ts';

@@ -1,6 +1,7 @@
-// Exports all data of one connection as lines of a backup (`dump`), and restores them: `clear` deletes what is stored, `load` stores one
-// line after another, and `finish` completes the restore. A line has a portion of one key of Redis. Of some kinds of keys (`placeOf`) a
-// line has a family of its own, because load_archive.lua also restores what is derived from it; the other keys are `plain`.
+// Exports all data of one connection as lines of a backup (`dump`), and restores them: `clear` deletes what is stored, `load`
+// stores one line after another, and `finish` completes the restore. A line has a portion of one key of Redis. Of some kinds of
+// keys (`placeOf`) a line has a family of its own, because load_archive.lua also restores what is derived from it; the other keys
+// are `plain`.
 import type { Redis } from 'ioredis';
 import { archiveRuleOf, isLeftOut, isPartOfLog, logFamiliesOf } from './archive-families.ts';
 import { beginWholeRead } from '../logs/whole-read.ts';

@@ -1,6 +1,7 @@
-// Reads the links that are kept of a former target, one that the settings of a connection no longer have: which accounts and groups are
-// linked there, and whether the connection is linked to them under a new name of the target too. A new name is a target in the settings
-// at whose address the accounts of the former target were recognised (outbox/recognition.ts): both are one platform.
+// Reads the links that are kept of a former target, one that the settings of a connection no longer have: which accounts and
+// groups are linked there, and whether the connection is linked to them under a new name of the target too. A new name is a target
+// in the settings at whose address the accounts of the former target were recognised (outbox/recognition.ts): both are one
+// platform.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { readableLink, type Link } from '../outbox/link.ts';

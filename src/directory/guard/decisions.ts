@@ -1,8 +1,8 @@
-// Stores decisions of operators about held changes. An order to approve, to reject or to withdraw a rejection names a list of changes by
-// an id (`listOf`): the changes that are held under the open approval, or changes that are still rejected under this id. Of the list
-// the order may choose a part, which `storeChoice` puts into Redis for the scripts. Then `decide` stores the decision, or the first
-// of two approvals if two persons have to approve (first-approvals.ts). One script stores the decision with its audit entry and a
-// note of what is still to be moved; stored-decisions.ts moves the changes.
+// Stores decisions of operators about held changes. An order to approve, to reject or to withdraw a rejection names a list of
+// changes by an id (`listOf`): the changes that are held under the open approval, or changes that are still rejected under this
+// id. Of the list the order may choose a part, which `storeChoice` puts into Redis for the scripts. Then `decide` stores the
+// decision, or the first of two approvals if two persons have to approve (first-approvals.ts). One script stores the decision with
+// its audit entry and a note of what is still to be moved; stored-decisions.ts moves the changes.
 import { createHash, randomUUID } from 'node:crypto';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';

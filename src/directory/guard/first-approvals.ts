@@ -1,7 +1,8 @@
-// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). It is about a list of held
-// or rejected changes (held-changes.ts), or about a choice: a part of the list, which is stored with the first approval, so that the
-// second person approves exactly what the first one did. A first approval is valid while its list can be decided and still has one
-// of its changes. `list` reads the valid ones and deletes the others; decisions.ts finds the one that a second person completes.
+// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). It is about a list of
+// held or rejected changes (held-changes.ts), or about a choice: a part of the list, which is stored with the first approval, so
+// that the second person approves exactly what the first one did. A first approval is valid while its list can be decided and
+// still has one of its changes. `list` reads the valid ones and deletes the others; decisions.ts finds the one that a second
+// person completes.
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { readApprovalTerm } from './approval-term.ts';

@@ -1,8 +1,8 @@
-// Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Before a destructive write, a sync
-// asks for a permission (`take`); at its end it tells which changes the guard may forget (`endSync`). Redis has sorted sets of the
-// changes of each kind: `guardUsed` (allowed within the window), `guardHeld`, `guardApproved` and `guardRejected`. Each script
-// decides atomically, so that two workers cannot both use the last change that the allowance permits. The store also has the
-// decisions of operators (decisions.ts) and the hold of the target (operator-hold.ts).
+// Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Before a destructive write, a
+// sync asks for a permission (`take`); at its end it tells which changes the guard may forget (`endSync`). Redis has sorted sets
+// of the changes of each kind: `guardUsed` (allowed within the window), `guardHeld`, `guardApproved` and `guardRejected`. Each
+// script decides atomically, so that two workers cannot both use the last change that the allowance permits. The store also has
+// the decisions of operators (decisions.ts) and the hold of the target (operator-hold.ts).
 import {
   allowanceOf,
   DESTRUCTIVE_KINDS,

@@ -1,7 +1,7 @@
 // Reads the stored decisions of a target, and moves the changes of the last one: an approval moves them from the held or rejected
-// changes to the approved ones, a rejection to the rejected ones, and the withdrawal of a rejection takes them out. They are moved in
-// portions, so that no script stops Redis for long. A process that was killed leaves a note (`guardDeciding`) of what is still to be
-// moved; the next read or decision finishes it.
+// changes to the approved ones, a rejection to the rejected ones, and the withdrawal of a rejection takes them out. They are moved
+// in portions, so that no script stops Redis for long. A process that was killed leaves a note (`guardDeciding`) of what is still
+// to be moved; the next read or decision finishes it.
 import type { DESTRUCTIVE_KINDS, DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { idOfList, parseChange, type Destruction } from './held-changes.ts';

@@ -1,7 +1,7 @@
-// Circuit breaker of a target, shared by all replicas through Redis: consecutive failures suspend calls, and single probes
-// find out when the platform answers again. Each call reports its result (`note`), which counts by its weight (`weightOf`).
-// note_answer.lua adds the weights of consecutive failures: at LIMIT it opens the breaker, and a success closes it. While the breaker
-// is open, take_budget.lua delays all calls but the probes.
+// Circuit breaker of a target, shared by all replicas through Redis: consecutive failures suspend calls, and single probes find
+// out when the platform answers again. Each call reports its result (`note`), which counts by its weight (`weightOf`).
+// note_answer.lua adds the weights of consecutive failures: at LIMIT it opens the breaker, and a successful probe closes it. While
+// it is open, take_budget.lua delays all other calls.
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';

@@ -1,6 +1,6 @@
-// Defines the coverage of a target: whether every stored resource is linked and synced, pending, or excluded for a known reason. Each
-// resource that is not linked and synced has one state (`CoverState`); the counts (`Coverage`) add the states up. coverage-reader.ts
-// reads the states, and reconcile compares them with the platform's lists (ADR 0021).
+// Defines the coverage of a target: whether every stored resource is linked and synced, pending, or excluded for a known reason.
+// Each resource that is not linked and synced has one state (`CoverState`); the counts (`Coverage`) add the states up.
+// coverage-reader.ts reads the states, and reconcile compares them with the platform's lists (ADR 0021).
 import type { Ref } from '../records.ts';
 
 /** State of a resource that is not linked and synced. */

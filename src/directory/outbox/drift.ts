@@ -1,6 +1,7 @@
-// Stores what a reconcile run found at the platform: suspected drift, which the next sync of the resource repairs (`note`); unconfirmed
-// removals that a read of the group confirms; and fingerprints of accounts that are equal to their links, by which later runs need not
-// compare them again. Also reads links, marks and deletions for the comparison. It never writes to the platform.
+// Stores what a reconcile run found at the platform: suspected drift, which the next sync of the resource repairs (`note`);
+// unconfirmed removals that a read of the group confirms; and fingerprints of accounts that are equal to their links, by which
+// later runs need not compare them again. Also reads links, marks and deletions for the comparison. It never writes to the
+// platform.
 import { hash } from 'node:crypto';
 import { parseLink, parseReverseLink, type Link } from './link.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';

@@ -1,5 +1,5 @@
-// Reads the exceptions of a target (exceptions.ts) as a list, a page at a time. Redis stores the resource, the reason and the time; the
-// name and the message come from the link of the resource, else from its record and from the reason.
+// Reads the exceptions of a target (exceptions.ts) as a list, a page at a time. Redis stores the resource, the reason and the
+// time; the name and the message come from the link of the resource, else from its record and from the reason.
 import type { Hold } from '../guard/operator-hold.ts';
 import { nameInRecord, parseRef, parseStored, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';

@@ -1,5 +1,5 @@
-// Defines the reasons and counts of the exceptions of a target: resources that differ from the desired state until a person acts, and a
-// hold of the target. exception-list.ts reads the single exceptions. The writers are lua/holds.lua and the scripts with
+// Defines the reasons and counts of the exceptions of a target: resources that differ from the desired state until a person acts,
+// and a hold of the target. exception-list.ts reads the single exceptions. The writers are lua/holds.lua and the scripts with
 // lua/exceptions.lua, such as those for the end of a sync, a verdict of the guard, or a decision of an operator.
 import type { Hold } from '../guard/operator-hold.ts';
 import type { Condition } from './link-condition.ts';

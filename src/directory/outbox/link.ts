@@ -1,7 +1,7 @@
-// Defines the link between a resource and its account or group at a target, and its stored text. A link has the platform id, the values
-// that were last written or read there, and flags for what a later sync has to know; each flag tells what sets it and what removes
-// it. Every sync reads the link at its start (`parseLink`) and stores it again (`toLinkText`). Lua scripts read and write the stored
-// text too (`NAMES`).
+// Defines the link between a resource and its account or group at a target, and its stored text. A link has the platform id, the
+// values that were last written or read there, and flags for what a later sync has to know; each flag tells what sets it and what
+// removes it. Every sync reads the link at its start (`parseLink`) and stores it again (`toLinkText`). Lua scripts read and write
+// the stored text too (`NAMES`).
 import type { Ref } from '../records.ts';
 import type { Condition } from './link-condition.ts';
 

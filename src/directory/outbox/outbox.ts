@@ -1,7 +1,7 @@
-// Puts together what is stored about the resources of one connection at one target. Changes leave marks (marks.ts); the relay takes due
-// marks (`claim`) and hands them to the queue; a worker syncs the resource (work.ts), and clears the mark if nothing changed meanwhile.
-// The link (link.ts) has what was applied. Beside them: pending memberships, dead letters, exceptions, the guard, and the
-// provisioning log. The functions of all these files together are the outbox.
+// Puts together what is stored about the resources of one connection at one target. Changes leave marks (marks.ts); the relay
+// takes due marks (`claim`) and hands them to the queue; a worker syncs the resource (work.ts), and clears the mark if nothing
+// changed meanwhile. The link (link.ts) has what was applied. Beside them: pending memberships, dead letters, exceptions, the
+// guard, and the provisioning log. The functions of all these files together are the outbox.
 import type { Keyspace } from '../keys.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';

@@ -1,5 +1,5 @@
-// Stores the lock of a reconcile run, and what the run keeps for the next one: its report, the rules that it mapped by (mapped-by.ts),
-// where reads that are spread over several runs continue, and which groups it found equal.
+// Stores the lock of a reconcile run, and what the run keeps for the next one: its report, the rules that it mapped by
+// (mapped-by.ts), where reads that are spread over several runs continue, and which groups it found equal.
 import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
 import { createMappedBy, isReturned } from './mapped-by.ts';

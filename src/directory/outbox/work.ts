@@ -1,11 +1,11 @@
-// Stores the steps of one sync for src/sync (create-context.ts, store-outcome.ts). `begin` takes the lease of the resource and reads all
-// that the sync needs. `save` stores the link after each step that must not be forgotten, and renews the lease. `sendAdditions`,
-// `refuseAdditions` and `ackMembers` store what becomes of the memberships of a group. `ack` ends the sync: it stores the outcome and
-// clears the mark, unless the resource was marked again.
+// Stores the steps of one sync for src/sync (create-context.ts, store-outcome.ts). `begin` takes the lease of the resource and
+// reads all that the sync needs. `save` stores the link after each step that must not be forgotten, and renews the lease.
+// `sendAdditions`, `refuseAdditions` and `ackMembers` store what becomes of the memberships of a group. `ack` ends the sync: it
+// stores the outcome and clears the mark, unless the resource was marked again.
 //
 // Scripts called by `runFor` store the collected log entries, then check the lease, and store nothing else after a lost one.
-// `requeueMembers`, `sendAdditions` and `refuseAdditions` do not check it: they only note what may have been sent, or let members be
-// synced once more.
+// `requeueMembers`, `sendAdditions` and `refuseAdditions` do not check it: they only note what may have been sent, or let members
+// be synced once more.
 import type { WrittenSign } from './pending-memberships.ts';
 import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';

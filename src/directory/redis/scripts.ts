@@ -1,6 +1,7 @@
-// Runs the Lua scripts of the directory with named arguments. `run`, `values` and `ask` make one call; they differ in the form of the
-// reply. Calls of a script in BATCHED that start in one turn of the event loop are sent as one command (ADR 0016), because sending
-// costs this process more than Redis needs for the work. Each script with its key base has a runner, which collects these calls.
+// Runs the Lua scripts of the directory with named arguments. `run`, `values` and `ask` make one call; they differ in the form of
+// the reply. Calls of a script in BATCHED that start in one turn of the event loop are sent as one command (ADR 0016), because
+// sending costs this process more than Redis needs for the work. Each script with its key base has a runner, which collects these
+// calls.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { createBatch, type Batch } from './batch.ts';

@@ -1,6 +1,6 @@
-// Reads and writes the desired state of one connection: the users and groups of its identity provider. Here are the reads of single
-// records, of members, and of ids by the indexes. user-reads.ts reads users with their groups, reading.ts whole lists, search.ts by a
-// part of a name; user-writes.ts and group-writes.ts store changes.
+// Reads and writes the desired state of one connection: the users and groups of its identity provider. Here are the reads of
+// single records, of members, and of ids by the indexes. user-reads.ts reads users with their groups, reading.ts whole lists,
+// search.ts by a part of a name; user-writes.ts and group-writes.ts store changes.
 import type { DirectoryOptions } from './changes.ts';
 import { createGroupWrites } from './group-writes.ts';
 import { createReading } from './reading.ts';

@@ -1,6 +1,6 @@
 // Gives each account and group of a target one owner among the connections of this target: the connection that saved its link
-// first. A connection claims the account or group right before it saves a link. The claim fails while another connection claims or is
-// linked to it; the links of a former connection, which the settings do not have any more, give way.
+// first. A connection claims the account or group right before it saves a link. The claim fails while another connection claims or
+// is linked to it; the links of a former connection, which the settings do not have any more, give way.
 import type { Redis } from 'ioredis';
 import { createKeyspace, type Keyspace } from '../keys.ts';
 import { parseReverseLink, readableLink } from '../outbox/link.ts';

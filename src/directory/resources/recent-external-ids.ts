@@ -1,5 +1,6 @@
 // Notes for half an hour which externalIds were given to accounts of a target. sync/user/listed-accounts.ts decides by a list of
-// the platform, which may be older than an account. Such an account is found here, even if another process or connection created it.
+// the platform, which may be older than an account. Such an account is found here, even if another process or connection created
+// it.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';

@@ -1,5 +1,5 @@
-// Reads users together with their groups. One script reads several users at once: of given ids, or of those that an index of a unique
-// attribute has under a value.
+// Reads users together with their groups. One script reads several users at once: of given ids, or of those that an index of a
+// unique attribute has under a value.
 import { fold, isSound, parseStored, type StoredRecord } from '../records.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { toGroupNames, type GroupName } from './changes.ts';
