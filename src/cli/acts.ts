@@ -6,7 +6,7 @@ import { readActs, verifyActs, type ActFilter, type LocatedAct } from '../ops/lo
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
-import { requireLogged } from './unknown-names.ts';
+import { requireLogged } from './required-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {

@@ -1,4 +1,5 @@
-// Formats an approval as text: counts, the limits that hold its changes, and one line for each change.
+// Formats an approval as text: `printApproval` prints counts, times and the limits that hold its changes, `printChanges` one line
+// for each change.
 import { judgedAnew } from '../directory/guard/operator-hold.ts';
 import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
 import { isUndecided, type Approval, type WaitingApproval } from '../ops/approvals/approvals-at.ts';
@@ -29,6 +30,24 @@ const POPULATIONS: Record<DestructiveKind, string> = {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+
+/** Prints an approval without its changes. */
+export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }): void {
+  const { openedAt, expiresAt = '', leftMs = 0, endOfHold, selection, note } = approval;
+  say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
+  say(`  ${approvalCounts(approval)}`);
+  // An undecided approval has an expiry, a decided one has the time and the operator of the decision.
+  if (isUndecided(approval)) say(`  opened ${openedAt}, ${expiryText(expiresAt, leftMs, endOfHold)}`);
+  else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
+  const left = stillRejectedText(approval);
+  if (left !== undefined) say(`  ${left}`);
+  const unwritten = unwrittenText(approval);
+  if (unwritten !== undefined) say(`  ${unwritten}`);
+  if (selection !== undefined) say(`  ${selection}`);
+  if (note !== undefined) say(`  note: ${note}`);
+  for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
+  for (const limit of approval.limits ?? []) printLimit(limit);
+}
 
 /** Returns the number of changes of each kind as text. */
 export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
@@ -69,24 +88,6 @@ export function unwrittenText({
   return left > 0
     ? `not written yet: ${share}; the approval ends ${expiresAt} (in ${leftText(left)}), then the guard judges anew what is not written`
     : `not written before the approval ended ${expiresAt}: ${share}; the guard judges them anew, and scim-bridge approvals list shows what it holds`;
-}
-
-/** Prints an approval without its changes. */
-export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }): void {
-  const { openedAt, expiresAt = '', leftMs = 0, endOfHold, selection, note } = approval;
-  say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
-  say(`  ${approvalCounts(approval)}`);
-  // An undecided approval has an expiry, a decided one has the time and the operator of the decision.
-  if (isUndecided(approval)) say(`  opened ${openedAt}, ${expiryText(expiresAt, leftMs, endOfHold)}`);
-  else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
-  const left = stillRejectedText(approval);
-  if (left !== undefined) say(`  ${left}`);
-  const unwritten = unwrittenText(approval);
-  if (unwritten !== undefined) say(`  ${unwritten}`);
-  if (selection !== undefined) say(`  ${selection}`);
-  if (note !== undefined) say(`  note: ${note}`);
-  for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
-  for (const limit of approval.limits ?? []) printLimit(limit);
 }
 
 /** Returns how many changes of a rejection are still rejected; undefined for other approvals. */
@@ -144,20 +145,20 @@ export function printChanges(
   return kind;
 }
 
-/**
- * Returns since when the person or group has waited for decisions. No time is stored of a single change: another change of the same
- * person or group may have been held before it.
- */
-const sinceText = ({ since, name }: HeldChange): string =>
-  since === undefined ? '' : ` (${name} has waited for decisions since ${since})`;
-
-/** Returns the name of a member. An account that no identity provider pushed has the form `@<platform id>`. */
-const memberText = (member: string | undefined): string =>
-  member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
-
 function lineOf({ kind, name, mail, member, ref, reason }: HeldChange): string {
   const address = mail === undefined || mail === name || mail === member ? '' : ` <${mail}>`;
   if (kind === 'removeMembers') return `${memberText(member)}${address} leaves ${name}: ${reason}`;
   if (kind === 'clearAttributes') return `${name}${address} loses ${member}: ${reason}`;
   return `${name}${address}  ${ref}: ${reason}`;
 }
+
+/** Returns the name of a member. An account that no identity provider pushed has the form `@<platform id>`. */
+const memberText = (member: string | undefined): string =>
+  member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
+
+/**
+ * Returns since when the person or group has waited for decisions. No time is stored of a single change: another change of the same
+ * person or group may have been held before it.
+ */
+const sinceText = ({ since, name }: HeldChange): string =>
+  since === undefined ? '' : ` (${name} has waited for decisions since ${since})`;

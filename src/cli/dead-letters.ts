@@ -15,7 +15,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { complainLostData } from './lost-data.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
-import { EXIT_UNKNOWN } from './unknown-names.ts';
+import { EXIT_UNKNOWN } from './unknown-resource.ts';
 import { complain, say, sayJson, sayRows } from './output.ts';
 
 interface Flags extends OperatorFlags {

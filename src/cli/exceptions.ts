@@ -4,7 +4,7 @@ import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { listExceptions, type ExceptionFilter } from '../ops/approvals/exceptions.ts';
 import { heldSuffix, EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { complainLostData } from './lost-data.ts';
-import { requireKnown } from './unknown-names.ts';
+import { requireKnown } from './required-names.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';

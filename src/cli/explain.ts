@@ -7,7 +7,7 @@ import { visibleIn } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withCommandName } from './command-name.ts';
 import { withScopes } from './scopes.ts';
-import { UnknownResource } from './unknown-names.ts';
+import { UnknownResource } from './unknown-resource.ts';
 import { sayJson, sayLines } from './output.ts';
 
 interface Flags {

@@ -13,7 +13,8 @@ import { confirm } from './confirm.ts';
 import { openText, stayText } from './forget-accounts.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
-import { requireKnown, UnknownResource } from './unknown-names.ts';
+import { requireKnown } from './required-names.ts';
+import { UnknownResource } from './unknown-resource.ts';
 import { withScopes } from './scopes.ts';
 
 /** Longest wait for the list that proves that an account is gone. A repeated order would read the whole list again. */

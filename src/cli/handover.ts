@@ -7,7 +7,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
-import { UnknownResource } from './unknown-names.ts';
+import { UnknownResource } from './unknown-resource.ts';
 import { atTarget, withScopes } from './scopes.ts';
 import { withStore } from './store.ts';
 

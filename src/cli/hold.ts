@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { holdTargets, releaseTargets } from '../ops/hold.ts';
 import { resync } from '../ops/resync.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { requireKnown } from './unknown-names.ts';
+import { requireKnown } from './required-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';

@@ -66,7 +66,7 @@ export async function runCli(
     if (error instanceof CommanderError) return error.exitCode;
     const [{ reportFailure }, { reportUnknown }] = await Promise.all([
       import('./cli.ts'),
-      import('./unknown-names.ts'),
+      import('./unknown-resource.ts'),
     ]);
     return (await reportUnknown(error)) ?? reportFailure(error);
   }

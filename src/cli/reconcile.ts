@@ -44,26 +44,37 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       const { reports, leastExit } = await withScopes(readConfig(command, cli), options, async (context) => {
         const leastExit = await complainLostData(context.readFleet);
         const run = (each: SelectedScope) => reconcileOne(each, context, flags, cli, leastExit === 1);
-        const made: RunReport[] = [];
-        /** Indexes of the runs that ended because another connection doubts the tenant of their target. */
-        const stopped: number[] = [];
-        for (const each of context.scopes) {
-          const report = await run(each);
-          if (report.outcome === 'held' && (await each.scope.outbox.guardStore.tenantHoldElsewhere()))
-            stopped.push(made.length);
-          made.push(report);
-        }
-        // Repeats a run if another connection's run has accepted or recognised the tenant since.
-        for (const index of stopped) {
-          const each = context.scopes[index];
-          if (each && !(await each.scope.outbox.guardStore.onHold())) made[index] = await run(each);
-        }
+        const made = await reconcileAll(context.scopes, run);
         await complainUnapplied(context.scopes, context.readFleet);
         return { reports: made, leastExit };
       });
       if (flags.json) sayJson(reports);
       cli.exit(exitCodeOf(reports) || leastExit);
     });
+}
+
+/**
+ * Reconciles each connection and target, one after another. A run ends without a write while another connection doubts the tenant of
+ * the target; it is repeated if the run of that connection has accepted or recognised the tenant since.
+ */
+async function reconcileAll(
+  scopes: readonly SelectedScope[],
+  run: (each: SelectedScope) => Promise<RunReport>,
+): Promise<RunReport[]> {
+  const made: RunReport[] = [];
+  /** Indexes of the runs that another connection's doubt has ended. */
+  const stopped: number[] = [];
+  for (const each of scopes) {
+    const report = await run(each);
+    if (report.outcome === 'held' && (await each.scope.outbox.guardStore.tenantHoldElsewhere()))
+      stopped.push(made.length);
+    made.push(report);
+  }
+  for (const index of stopped) {
+    const each = scopes[index];
+    if (each && !(await each.scope.outbox.guardStore.onHold())) made[index] = await run(each);
+  }
+  return made;
 }
 
 /** Reconciles one target and prints the report. A target that does not answer gives a failed report. */

@@ -1,7 +1,7 @@
 // Opens the reconcile scopes for one command and aborts the command on SIGINT and SIGTERM.
 import { setFlagsFromString } from 'node:v8';
 import { createCommandLogger } from './command-logger.ts';
-import { requireKnown } from './unknown-names.ts';
+import { requireKnown } from './required-names.ts';
 import { openScopes } from '../app/open.ts';
 import type { AppDeps } from '../app/parts.ts';
 import type { Config } from '../config/schema.ts';

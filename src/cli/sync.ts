@@ -14,7 +14,7 @@ import { MAX_MS } from './deadline.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { atTarget, withScopes, type CommandContext } from './scopes.ts';
 import { logLineText } from './log-text.ts';
-import { findMeant } from './unknown-names.ts';
+import { findMeant } from './unknown-resource.ts';
 import { say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {

@@ -6,7 +6,8 @@ import type { AccessReport, AccessResult, CheckedStage, QueryOutcome } from '../
 import { verifyAccess, type AccessQuestion } from '../verify-access/verify-access.ts';
 import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
-import { reportUnknown, requireKnown, UnknownResource } from './unknown-names.ts';
+import { requireKnown } from './required-names.ts';
+import { reportUnknown, UnknownResource } from './unknown-resource.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { unreadable } from './private-file.ts';

@@ -1,4 +1,6 @@
-// Finds the resource that an order names, and refuses unknown names: of a user or group (exit code 4), a connection or a target.
+// Finds the user or group that an order names, and tells the operator of an unknown name (exit code 4). The error is thrown with a
+// message about the search (`notKnownText`). When the command has ended, `reportUnknown` reads Redis once more, and prints also
+// why the name may be unknown: its connection or target left the settings, or the stored data was lost or restored.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { findForOrder, type FoundResource, type Searched } from '../ops/find.ts';
@@ -19,14 +21,6 @@ interface SearchedPlace {
   target?: string | undefined;
   /** Only people were searched. */
   isPerson?: boolean;
-}
-
-/** The past of the stored data, in words. */
-interface DataPast {
-  /** Backup of the last restore; undefined: there was none. */
-  restored?: string | undefined;
-  /** The loss when Redis came back empty; undefined: nothing was lost. */
-  lost?: string | undefined;
 }
 
 /** Thrown when no user or group has the name or id that the operator typed. */
@@ -57,71 +51,6 @@ export async function findMeant(
   if (new Set(found.map(({ ref }) => ref)).size === 1) return found;
   const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');
   throw new Error(`${text} means more than one; name it by its ref: ${all}.`);
-}
-
-/** Returns where the name was searched, why nothing may have it, and which commands know further names. */
-function notKnownText(
-  text: string,
-  { config, connection, target, isPerson = false }: SearchedPlace,
-  { restored, lost }: DataPast,
-): string {
-  const all = Object.values(config.connections);
-  const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
-    name === (connection ?? name) && (target === undefined || targets.includes(target));
-  const namesOf = (some: typeof all): string => some.map(({ name }) => name).join(', ');
-  const [searched, others] = [all.filter(isSearched), all.filter((each) => !isSearched(each))];
-  const noun = searched.length === 1 ? 'the connection' : 'the connections';
-  const ways = isPerson
-    ? 'userName, externalId, address, id and ref'
-    : 'userName, externalId, address, group name, id and ref';
-  return (
-    (lost === undefined ? '' : `${lost} `) +
-    `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
-    `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
-    (restored === undefined
-      ? ''
-      : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +
-    'A deleted resource is found by its ref: User: or Group: with the sourceIdentity.id of scim-bridge log --json. ' +
-    (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
-    'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.'
-  );
-}
-
-/** @throws Error when the settings have no such connection or target, or the connection does not feed the target */
-export function requireKnown(
-  { connections, targets }: Pick<Config, 'connections' | 'targets'>,
-  { connection, target }: { connection?: string | undefined; target?: string | undefined },
-): void {
-  refuseUnless('connection', connection, Object.keys(connections));
-  refuseUnless('target', target, Object.keys(targets));
-  const fed = connection === undefined ? undefined : connections[connection]?.targets;
-  if (fed && target !== undefined && !fed.includes(target))
-    throw new Error(
-      `The connection ${connection} does not feed the target ${target}. It feeds: ${fed.join(', ')}.`,
-    );
-}
-
-/**
- * Refuses names as `requireKnown` does. A target that a connection of the settings once fed is allowed, because its log is kept.
- */
-export async function requireLogged(
-  config: Pick<Config, 'connections' | 'targets'>,
-  names: { connection?: string | undefined; target?: string | undefined },
-  states: readonly Pick<DesiredState, 'connection' | 'formerTargets'>[],
-): Promise<void> {
-  const { connection, target } = names;
-  for (const state of states.filter((each) => each.connection === (connection ?? each.connection)))
-    if (target !== undefined && (await state.formerTargets()).includes(target)) return;
-  refuseUnless('connection', connection, Object.keys(config.connections), KEPT);
-  requireKnown(config, names);
-}
-
-/** Sentence about log and acts in the refusal of an unknown connection. */
-const KEPT = ' Of one that left them, log and acts are kept, and are shown when it is back.';
-
-function refuseUnless(noun: string, name: string | undefined, known: string[], more = ''): void {
-  if (name !== undefined && !known.includes(name))
-    throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.${more}`);
 }
 
 /** Prints what to do about a name that no resource has. @returns the exit code; undefined for every other error */
@@ -165,3 +94,39 @@ const stillThere = ({ ref, name, kind, connection, target, platformId, account, 
   (kind === 'Group'
     ? `group ${platformId ?? ''} may exist`
     : `account ${account ?? platformId ?? ''} ${active === false ? 'is closed' : 'may be active'}`);
+
+/** The past of the stored data, in words. */
+interface DataPast {
+  /** Backup of the last restore; undefined: there was none. */
+  restored?: string | undefined;
+  /** The loss when Redis came back empty; undefined: nothing was lost. */
+  lost?: string | undefined;
+}
+
+/** Returns where the name was searched, why nothing may have it, and which commands know further names. */
+function notKnownText(
+  text: string,
+  { config, connection, target, isPerson = false }: SearchedPlace,
+  { restored, lost }: DataPast,
+): string {
+  const all = Object.values(config.connections);
+  const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
+    name === (connection ?? name) && (target === undefined || targets.includes(target));
+  const namesOf = (some: typeof all): string => some.map(({ name }) => name).join(', ');
+  const [searched, others] = [all.filter(isSearched), all.filter((each) => !isSearched(each))];
+  const noun = searched.length === 1 ? 'the connection' : 'the connections';
+  const ways = isPerson
+    ? 'userName, externalId, address, id and ref'
+    : 'userName, externalId, address, group name, id and ref';
+  return (
+    (lost === undefined ? '' : `${lost} `) +
+    `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
+    `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
+    (restored === undefined
+      ? ''
+      : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +
+    'A deleted resource is found by its ref: User: or Group: with the sourceIdentity.id of scim-bridge log --json. ' +
+    (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
+    'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.'
+  );
+}
