@@ -123,7 +123,7 @@ async function startDueRuns(
   let logged: string | undefined;
   while (!signal.aborted) {
     try {
-      // Digest of the rules that last mapped everybody, or a note that somebody has to be mapped anew (mapped-by.ts); undefined: never.
+      // Digest of the rules that last mapped everybody, or a note that all have to be mapped anew (mapped-by.ts); undefined: never.
       const mappedBy = await scope.runs.mappedBy();
       let why: string | undefined;
       if (isAnew(mappedBy) && mappedBy !== lastRunFor)
