@@ -22,10 +22,8 @@ import { typedUserAttributes } from '../sync/mapping/typed-user-attributes.ts';
 type TargetSettings = Config['targets'][string];
 
 /** Returns the SCIM resource type of users, with the custom schemas and the attributes that these targets map. */
-export const userTypeFor = (
-  targets: TargetSettings[],
-  schemas: readonly CustomSchema[],
-): ResourceType => userResourceType({ userAttributes: typedUserAttributes(targets), schemas });
+export const userTypeFor = (targets: TargetSettings[], schemas: readonly CustomSchema[]): ResourceType =>
+  userResourceType({ userAttributes: typedUserAttributes(targets), schemas });
 
 /** Returns the custom schemas of all connections that feed the target. */
 export const schemasOfTarget = ({ connections }: Config, target: string): CustomSchema[] =>

@@ -59,10 +59,7 @@ interface DesiredStateOptions {
   othersOf?: (target: string) => readonly string[];
 }
 
-export function createDesiredState(
-  deps: { redis: Redis; scripts: Scripts },
-  options: DesiredStateOptions,
-) {
+export function createDesiredState(deps: { redis: Redis; scripts: Scripts }, options: DesiredStateOptions) {
   const { connection, targets, addressOf, rulesReadGroups, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   const known = createKnownTargets(deps, options);

@@ -59,7 +59,8 @@ export function noLongerWanted({
   ref,
   stored,
 }: ExplainedFacts): string | undefined {
-  if (kind !== 'User' || !undecidedClosing(guard) || !stored || stored.active === false || !inScope) return undefined;
+  if (kind !== 'User' || !undecidedClosing(guard) || !stored || stored.active === false || !inScope)
+    return undefined;
   const run = mark ? 'the pending sync' : `the next reconcile that repairs, or scim-bridge sync ${ref},`;
   return `By the source and the present settings the account stays active: ${run} ends what waits for a decision.`;
 }

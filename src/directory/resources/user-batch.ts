@@ -1,4 +1,4 @@
-// Stores new users. Those that arrive in one turn of the event loop are stored by one script call (ADR 0020). The script stores a
+// Stores new users. All that arrive in one turn of the event loop are stored by one script call (ADR 0020). The script stores a
 // batch as a whole or not at all: if it refuses some of the users, the others are stored by a further call. Each user has an own
 // reply.
 import { USER_FAMILY, type IndexEntry } from '../records.ts';
