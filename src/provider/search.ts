@@ -2,7 +2,7 @@
 // (pages.ts), and turns its resources into JSON (`shownTexts`). A query waits for its turn: `singles` are the turns of cheap
 // requests, `lists` those of requests that read many resources.
 import type { Kind } from '../directory/records.ts';
-import type { UserWithGroups } from '../directory/resources/directory.ts';
+import type { UserWithGroups } from '../directory/resources/user-reads.ts';
 import {
   equalityOf,
   listResponseText,
