@@ -1,5 +1,6 @@
 // Decides which platform account belongs to a user. Pure.
 import type { WireUser } from '../../platform/wire.ts';
+import { someOf } from '../../support/sentence-parts.ts';
 
 /** A matching account. */
 export interface Candidate {
@@ -11,6 +12,9 @@ export interface Candidate {
   /** Another existing resource that is linked to this account. */
   heldBy?: string | undefined;
 }
+
+/** Largest number of matching accounts that a conflict names. */
+const MOST_CANDIDATES = 3;
 
 export type Correlation =
   | { kind: 'absent' }
@@ -33,7 +37,8 @@ export function correlate(
 ): Correlation {
   if (candidates.length === 0) return { kind: 'absent' };
   if (candidates.length > 1) {
-    const message = `${candidates.length} accounts match: merge or delete all but one`;
+    const names = candidates.map(({ user }) => user.userName);
+    const message = `${candidates.length} accounts match, ${someOf(names, { most: MOST_CANDIDATES })}: merge or delete all but one`;
     return { kind: 'conflict', isForeign: true, message };
   }
   const [{ user, ours, isMade = false, heldBy }] = candidates as [Candidate];

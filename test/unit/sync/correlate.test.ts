@@ -20,7 +20,16 @@ describe('which account a user has', () => {
 
   it('two matching accounts are a conflict, even if one was created by the bridge', () => {
     const both = [candidate({ ours: true }), candidate({}, { id: '8' })];
-    expect(correlate(wanted, both, 'exact')).toMatchObject(conflict(/^2 accounts match/));
+    expect(correlate(wanted, both, 'exact')).toMatchObject(conflict(/^2 accounts match, ada, ada: merge/));
+  });
+
+  it('more than three accounts match → the conflict names three of them, and how many more there are', () => {
+    const several = ['ada', 'ada2', 'ada3', 'ada4', 'ada5'].map((userName, id) =>
+      candidate({}, { id: String(id), userName }),
+    );
+    expect(correlate(wanted, several, 'exact')).toMatchObject(
+      conflict(/^5 accounts match, ada, ada2, ada3 and 2 more: merge or delete all but one$/),
+    );
   });
 
   it('an account that is linked to another existing resource is not adopted', () => {
