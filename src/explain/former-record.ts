@@ -51,7 +51,7 @@ export async function formerRecordText(
     const held = own.size > 0 ? [...own].join(' and ') : HELD_WORDS.removeMembers;
     const state = core?.active === false ? 'closed' : 'open';
     const where = groups.length > 0 ? `, in ${someOf(groups)}` : '';
-    return `An account of this name at ${target.name} belongs to the former record ${former}, deleted at the source: it is ${state}${where}. The guard holds ${held} of it: scim-bridge approvals show ${connection}.${list.id} --ref ${former}.`;
+    return `An account of this name at ${target.name} belongs to the former record ${former}, deleted at the source: by its last sync it was ${state}${where}. The guard holds ${held} of it: scim-bridge approvals show ${connection}.${list.id} --ref ${former}. If somebody has made that by hand, scim-bridge sync ${former} takes it off the list.`;
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 // Tests a person who is hired again while the guard holds the removal of the former record.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -39,7 +40,9 @@ test('a re-hired person waits for the held deactivation of the former record →
   const id = await heldId();
   const explained = words((await run('explain', ANN)).text);
   expect(explained).toContain(`belongs to the former record User:${former}, deleted at the source`);
-  expect(explained).toContain('it is open, in crew. The guard holds the deactivation of it');
+  expect(explained).toContain(
+    'by its last sync it was open, in crew. The guard holds the deactivation of it',
+  );
   expect(explained).toContain(`approvals show ${id} --ref User:${former}`);
   expect(explained).not.toContain('nothing of it is known there');
 
@@ -50,6 +53,20 @@ test('a re-hired person waits for the held deactivation of the former record →
   );
   expect(words(text)).toContain('groups crew');
   expect(text).not.toContain('there is no account');
+}, 60_000);
+
+test('somebody closes the account of the former record by hand → explain of the new record says only what the last sync knew, and the command that it names lets the new record have the account', async () => {
+  const { scimId } = (await place.platform.user(ANN)) ?? {};
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
+  const explained = words((await run('explain', ANN)).text);
+  expect(explained).not.toContain('it is open');
+  const order = /If somebody has made that by hand, scim-bridge (sync \S+) takes it off the list/.exec(
+    explained,
+  );
+  expect(order?.[1]).toBe(`sync User:${former}`);
+  await run(...(order?.[1] ?? '').split(' '));
+  await eventually('the new record has the account', async () => (await active(ANN)) === true);
+  expect((await run('approvals', 'show', await heldId())).text).not.toContain(former);
 }, 60_000);
 
 test('`approvals show` and `approvals reject --person` with the userName of a re-hired person select only the held change of the former record', async () => {
