@@ -56,7 +56,7 @@ export function forgetCommand(program: Command, cli: Cli): void {
         handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
-      await withScopes(config, {}, async ({ targets, states, operations, signal }) => {
+      await withScopes(config, { mayWrite: true }, async ({ targets, states, operations, signal }) => {
         const options = {
           ...order,
           lookAt: createAccountLook(targets.values(), { listMs: LIST_MS, signal }),

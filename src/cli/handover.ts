@@ -51,7 +51,7 @@ export function handoverCommand(program: Command, cli: Cli): void {
 }
 
 async function undo(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
-  const options = { target: flags.target };
+  const options = { target: flags.target, mayWrite: true };
   const config = readConfig(command, cli);
   await withScopes(config, options, async (context) => {
     const scopes = context.scopes.map(({ scope }) => scope);

@@ -59,7 +59,8 @@ export async function importFrom(
   cli: Cli,
 ): Promise<void> {
   const counts: Partial<Record<Imported, number>> = {};
-  await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {
+  const given = { mayWrite: !flags.dryRun };
+  await withScopes(readConfig(command, cli), given, async ({ scopes, signal }) => {
     const all = scopes.map(({ scope }) => scope);
     const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
     let number = 0;

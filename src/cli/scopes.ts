@@ -57,7 +57,7 @@ export async function withScopes<T>(
     deadlineMs,
   }: {
     target?: string | undefined;
-    /** Whether the command may have written at the platform when its deadline passes. */
+    /** Whether the command may have written or marked something when a signal or its deadline ends it. */
     mayWrite?: boolean;
     deadlineMs?: number | undefined;
   },
@@ -72,8 +72,7 @@ export async function withScopes<T>(
   // Failures during the run are written to standard error; the result is returned.
   const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
-  const onSignal = (): void =>
-    ended.abort(new Error('ended by a signal; a worker, if one runs, applies what the command has marked'));
+  const onSignal = (): void => ended.abort(new Error(signalText(mayWrite)));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
   // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();
@@ -91,6 +90,11 @@ export async function withScopes<T>(
     await stop();
   }
 }
+
+const signalText = (mayWrite: boolean): string =>
+  mayWrite
+    ? 'ended by a signal; a worker, if one runs, applies what the command has marked'
+    : 'ended by a signal; nothing was changed';
 
 const deadlineText = (mayWrite: boolean): string =>
   mayWrite

@@ -39,7 +39,7 @@ export function syncCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
-      const options = { target: flags.target };
+      const options = { target: flags.target, mayWrite: !flags.dryRun };
       const reports = await withScopes(config, options, (context) =>
         syncAll(text, { ...context, config }, flags, actorOf(cli, flags)),
       );

@@ -59,7 +59,8 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
             readFleet,
             tell: complain,
           };
-          return verifyAccess(deps, question, signal);
+          // The failure or the report of an interrupted check names the call that the signal ended.
+          return verifyAccess(deps, question, signal).finally(() => signal.throwIfAborted());
         });
         if (flags.json) sayJson(report);
         else sayLines(render(report));
