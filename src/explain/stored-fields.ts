@@ -15,6 +15,7 @@ import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
 import { isProtectedName } from '../sync/group/leavers.ts';
+import { givenUpText, isGivenUp } from '../sync/names/taken-by-connection.ts';
 import { OWNER_OF_KEY } from '../sync/target.ts';
 
 /** Time limit of the read of the owner of the platform key. */
@@ -82,6 +83,14 @@ export async function conditionOf(
       since: isoTime(since),
       status: null,
       advice: `Nothing: the next reconcile brings it, or scim-bridge sync ${ref}.`,
+    };
+  if (await isGivenUp(scope, ref, condition))
+    return {
+      reason,
+      message: givenUpText(ref),
+      since: isoTime(since),
+      status: null,
+      advice: 'Nothing: the next reconcile tries it again.',
     };
   const message = presentMessage(condition, settings);
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;

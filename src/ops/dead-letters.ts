@@ -5,6 +5,7 @@ import { conditionText } from '../directory/outbox/condition-text.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
+import { givenUpText, isGivenUp } from '../sync/names/taken-by-connection.ts';
 import { findForOrder, refIn, toSearched } from './find.ts';
 import { isoTime } from '../support/sources.ts';
 
@@ -102,15 +103,20 @@ export async function findDeadLetters(
 /** Adds name, reason and message, which the link and the record of each resource have. */
 async function describe(
   { connection, directory, links }: DesiredState,
-  { target, settings }: Outbox,
+  outbox: Outbox,
   blocked: readonly { ref: Ref; since: number }[],
 ): Promise<DeadLetter[]> {
+  const { target, settings } = outbox;
   const refs = blocked.map(({ ref }) => ref);
   const [found, names] = await Promise.all([links.getMany(target, refs), readRecordNames(directory, refs)]);
+  const givenUp = await Promise.all(
+    refs.map((ref, index) => isGivenUp({ links, outbox }, ref, found[index]?.condition)),
+  );
   return blocked.map(({ ref, since }, index) => {
     const { condition, core } = found[index] ?? {};
     const { kind, id } = parseRef(ref);
     const name = names.get(ref) ?? core?.userName ?? core?.displayName;
+    const message = condition ? conditionText(condition, settings) : '';
     return {
       connection,
       target,
@@ -119,7 +125,7 @@ async function describe(
       name: typeof name === 'string' ? name : id,
       since: isoTime(since),
       reason: condition?.reason ?? 'Unknown',
-      message: condition ? conditionText(condition, settings) : '',
+      message: givenUp[index] ? givenUpText(ref) : message,
       status: condition?.status ?? null,
     };
   });

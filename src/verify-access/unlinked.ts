@@ -9,7 +9,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isStatus } from '../sync/calls/failures.ts';
 import { isProtectedName } from '../sync/group/leavers.ts';
 import type { Core } from '../sync/mapping/mapping.ts';
-import { takenText } from '../sync/names/taken-by-connection.ts';
+import { givenUpText, isGivenUp, takenText } from '../sync/names/taken-by-connection.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { newestEntries } from './last-write.ts';
 
@@ -53,7 +53,7 @@ export async function findUnlinked(
     return {
       kind: 'found',
       id: account.id,
-      why: await whyUnmanaged(scope, { userName, externalId }, link, account),
+      why: await whyUnmanaged(scope, person.ref, { core: { userName, externalId }, link, account }),
     };
   // Only a person who is pushed again has a former record.
   return (person.record && (await formerAccount(scope, found, holders))) ?? { kind: 'none' };
@@ -131,12 +131,12 @@ async function byExternalId(
 
 /** Returns why no link of this connection leads to the account. */
 async function whyUnmanaged(
-  { links, target }: ReconcileScope,
-  core: Core,
-  { condition }: Link,
-  { id, userName }: WireUser,
+  scope: ReconcileScope,
+  ref: Ref,
+  { core, link: { condition }, account: { id, userName } }: { core: Core; link: Link; account: WireUser },
 ): Promise<string> {
-  if (condition) return condition.message;
+  const { links, target } = scope;
+  if (condition) return (await isGivenUp(scope, ref, condition)) ? givenUpText(ref) : condition.message;
   // `elsewhere`: the links of the other connections.
   const holder = await links.elsewhere.holderOf(target.name, 'User', id);
   if (holder) return takenText('User', holder, { target: target.name, core });

@@ -18,6 +18,8 @@ export interface Condition {
   settings?: string;
   /** Set if other connections of the target may end it: one that was not in the settings may have the account in the way. */
   byConnections?: true;
+  /** Of `TakenByConnection`: platform id of the account or group of the other connection. */
+  takenId?: string;
   /**
    * Set for a dead letter, or an ignored write, whose message also names a held or rejected change. The resource is then listed
    * as an exception too (exceptionReasonOf of exceptions.ts).

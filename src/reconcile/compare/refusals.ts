@@ -3,6 +3,7 @@
 import { conditionText } from '../../directory/outbox/condition-text.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { Ref } from '../../directory/records.ts';
+import { givenUpText } from '../../sync/names/taken-by-connection.ts';
 import { isChange, isDrift, reportedAs, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP } from './group-case.ts';
 import type { VerifiedResource } from './verified.ts';
@@ -11,6 +12,8 @@ import type { VerifiedResource } from './verified.ts';
 export interface Refusals {
   /** Dead letters with the time of the first refusal for the present reason, Unix milliseconds; dropped ones are left out. */
   blocked: ReadonlyMap<Ref, number>;
+  /** Dead letters about an account or group that another connection has given up; the run tries them again. */
+  givenUp?: ReadonlySet<Ref>;
   /**
    * Whether the mapping rules changed, so that a refused write may be different now. Undefined before the first complete run: then
    * the settings at the time of the refusal (`Condition.settings`) decide.
@@ -33,7 +36,9 @@ export function applyRefusals(verified: VerifiedResource[], refusals: Refusals):
     const refused = entries.filter((entry) => isRefusedBefore(entry, each, refusals));
     if (refused.length === 0) return each;
     const others = entries.filter((entry) => !refused.includes(entry));
-    const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
+    const reason = refusals.givenUp?.has(each.ref)
+      ? `a dead letter: ${givenUpText(each.ref)}`
+      : `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
     // `since` is set only for a dead letter that no operator dropped.
     if (since !== undefined) {
       const faults = others.filter(isFault);

@@ -6,18 +6,20 @@ import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { Ref } from '../../directory/records.ts';
 import { ONLY_TOLD, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { givenUpText } from '../../sync/names/taken-by-connection.ts';
 
 /**
  * Returns entries for dead letters, with the reason that the worker stored.
  * @param compared entries of the comparison; a dead letter that is a conflict there gets no second entry
  * @param equal dead letters without a difference
+ * @param givenUp dead letters about an account that another connection has given up
  * @param mapsAll the comparison has mapped all users, so a value that was refused by former settings gets no entry here
  */
 export async function deadLetterEntries(
   scope: ReconcileScope,
   deadLetters: Ref[],
   compared: PlanEntry[],
-  { equal, mapsAll }: { equal: readonly Ref[]; mapsAll: boolean },
+  { equal, givenUp, mapsAll }: { equal: readonly Ref[]; givenUp: ReadonlySet<Ref>; mapsAll: boolean },
 ): Promise<PlanEntry[]> {
   const named = new Set(compared.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = deadLetters.filter((ref) => !named.has(ref));
@@ -35,7 +37,9 @@ export async function deadLetterEntries(
     const refused = condition
       ? `${condition.reason}: ${conditionText(condition, settings)}`
       : 'Refused: see scim-bridge dead-letters list';
-    const reason = equal.includes(ref) ? `a dead letter: ${letterDoneText(ref)}` : refused;
+    let reason = refused;
+    if (givenUp.has(ref)) reason = `a dead letter: ${givenUpText(ref)}`;
+    if (equal.includes(ref)) reason = `a dead letter: ${letterDoneText(ref)}`;
     return [toConflict(ref, link, names.get(ref), reason)];
   });
 }

@@ -29,6 +29,8 @@ interface Judged {
   deadLetters: ReadonlyMap<Ref, number>;
   /** Dead letters whose refused change somebody made at the platform (`deadLettersToEnd`). */
   equalDeadLetters: Ref[];
+  /** Dead letters about an account that another connection has given up (`givenUpElsewhere`). */
+  givenUp: ReadonlySet<Ref>;
   lastRestore: Restored | undefined;
   /** The last restore, if no run has converged since. */
   openRestore: Restored | undefined;
@@ -50,7 +52,16 @@ interface Judged {
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
-  { verified, doneChanges, deadLetters, equalDeadLetters, lastRestore, openRestore, deleted }: Judged,
+  {
+    verified,
+    doneChanges,
+    deadLetters,
+    equalDeadLetters,
+    givenUp,
+    lastRestore,
+    openRestore,
+    deleted,
+  }: Judged,
   options: PlanOptions & { startedAt: number },
 ): Promise<PlanEntry[]> {
   const { scope } = scan;
@@ -63,6 +74,7 @@ export async function entriesOf(
   }); // 3
   const ofDeadLetters = await deadLetterEntries(scope, [...deadLetters.keys()], found, {
     equal: equalDeadLetters,
+    givenUp,
     // The dead letter of a user who could not be read stays in the plan.
     mapsAll: mapsAll && scan.unread.size === 0,
   }); // 4

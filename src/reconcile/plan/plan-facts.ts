@@ -5,7 +5,7 @@ import { applyRefusals } from '../compare/refusals.ts';
 import { planHandover } from '../handover/plan-handover.ts';
 import { ifOpen, readRestored } from '../tenant/restored.ts';
 import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
-import { healedByUserList } from '../unwritten/held.ts';
+import { givenUpElsewhere, healedByUserList } from '../unwritten/held.ts';
 import { changedProtection } from '../unwritten/protection.ts';
 import { verifyRest, type ComparisonRun, type Lists, type PlanOptions } from './compare-all.ts';
 import { deadLettersToEnd, entriesOf } from './plan-entries.ts';
@@ -29,7 +29,9 @@ export async function gatherFacts(
   const { users, verifiedGroups } = lists;
   const { values, seen } = await verifyRest(run, lists);
   const deadLetters = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  const givenUp = new Set(await givenUpElsewhere(scope, [...deadLetters.keys()]));
   const judged = applyRefusals(withLostCause(scan.lost, seen), {
+    givenUp,
     blocked: deadLetters,
     rulesChanged: mappedBy === undefined ? undefined : rulesChanged,
     settings: scope.outbox.settings,
@@ -48,6 +50,7 @@ export async function gatherFacts(
       doneChanges,
       deadLetters,
       equalDeadLetters,
+      givenUp,
       lastRestore,
       openRestore,
       deleted: values.definitions?.deleted,
@@ -67,7 +70,8 @@ export async function gatherFacts(
   const toReview = verifiedGroups.filter(({ needsMemberReview }) => needsMemberReview);
   const outOrToReview = [...leftOut, ...toReview].map(({ ref }) => ref);
   const toMark = [...scan.lost, ...outOrToReview, ...(await changedProtection(scope, scan.signal))];
-  const endedDeadLetters = [...equalDeadLetters, ...(await healedByUserList(scan, [...deadLetters.keys()]))];
+  const healed = await healedByUserList(scan, [...deadLetters.keys()]);
+  const endedDeadLetters = [...equalDeadLetters, ...healed, ...givenUp];
   return {
     run,
     lists,
@@ -79,8 +83,8 @@ export async function gatherFacts(
     openRestore,
     doneChanges,
     /**
-     * Dead letters whose refused change somebody made at the platform, or that were refused because the tenant had no user list,
-     * which it has now (`healedByUserList`); the run marks them.
+     * Dead letters whose refused change somebody made at the platform, that were refused because the tenant had no user list, which
+     * it has now (`healedByUserList`), or for an account that another connection has given up; the run marks them.
      */
     endedDeadLetters,
     /** Groups that the settings leave out since their last sync. */

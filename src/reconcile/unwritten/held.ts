@@ -1,5 +1,6 @@
 // Reads for a run what waits for a person: changes that the guard holds (added to the plan), rejected changes, and dead letters
-// that may succeed now, under other settings or because the tenant has a user list again.
+// that may succeed now: under other settings, because the tenant has a user list again, or because another connection gave up an
+// account.
 import { deletionText } from '../../directory/outbox/condition-text.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
@@ -7,6 +8,7 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser, storedNameOf, unmanagedId } from '../../directory/member-names.ts';
 import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from '../entry.ts';
+import { isGivenUp } from '../../sync/names/taken-by-connection.ts';
 import { isAboutUserList } from '../../sync/user/user-list.ts';
 import { asking } from '../compare/platform-reads.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
@@ -92,6 +94,21 @@ export async function healedByUserList(scan: ScanResult, blocked: readonly Ref[]
   if (waiting.length === 0) return [];
   const answer = await asking(scan, (signal) => target.client.accounts.firstPage({ signal }));
   return Array.isArray(answer) ? waiting : [];
+}
+
+/**
+ * Returns the dead letters about an account or group of another connection that no other connection is linked to any more.
+ * @param blocked all dead letters of the target
+ */
+export async function givenUpElsewhere(
+  { links, outbox, target }: ReconcileScope,
+  blocked: readonly Ref[],
+): Promise<Ref[]> {
+  const found = await links.getMany(target.name, [...blocked]);
+  const areGivenUp = await Promise.all(
+    blocked.map((ref, index) => isGivenUp({ links, outbox }, ref, found[index]?.condition)),
+  );
+  return blocked.filter((_, index) => areGivenUp[index]);
 }
 
 /** Returns the key that an entry and a held change have in common if they are the same change. */

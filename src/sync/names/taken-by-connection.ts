@@ -1,10 +1,12 @@
 // Refuses accounts and groups that another connection of the same target is linked to: they are never adopted. They are not changed
 // either, except that an account that neither source wants open is closed.
 import type { Holder } from '../../directory/resources/elsewhere.ts';
-import type { Condition } from '../../directory/outbox/link-condition.ts';
-import { fold, isInactive, type Kind } from '../../directory/records.ts';
+import { isBySettingsOfThen, type Condition } from '../../directory/outbox/link-condition.ts';
+import type { Links } from '../../directory/outbox/links.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
+import { fold, isInactive, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { mayBeActive } from '../user/account-state.ts';
-import { blockedBy, condition } from '../condition.ts';
+import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import type { Unfinished } from '../outcome.ts';
 import type { Core } from '../mapping/mapping.ts';
@@ -27,7 +29,7 @@ export async function takenElsewhere(
 ): Promise<Unfinished | undefined> {
   for (const id of platformIds) {
     const holder = await context.links.elsewhere.holderOf(context.target.name, kind, id);
-    if (holder) return { kind: 'blocked', condition: takenBy(context, kind, holder, core) };
+    if (holder) return { kind: 'blocked', condition: takenBy(context, id, kind, holder, core) };
   }
   return undefined;
 }
@@ -49,7 +51,8 @@ export async function linkedTwice(context: SyncContext): Promise<Unfinished | un
   const message =
     `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +
     ` ${holder.ref} --target ${target.name}, or scim-bridge links forget ${work.ref} --target ${target.name}, of the one that is not to have it, then retry`;
-  return blockedBy(context, 'TakenByConnection', message);
+  const taken = condition(context, 'TakenByConnection', message);
+  return { kind: 'blocked', condition: { ...taken, takenId: link.id } };
 }
 
 /**
@@ -67,15 +70,40 @@ export async function claim(
   const claimed = await links.elsewhere.claim(target.name, work.ref, { kind, platformId, isNew });
   if (claimed === 'claimed') return undefined;
   if (claimed === 'busy') return { kind: 'later', afterMs: BUSY_MS };
-  return { kind: 'blocked', condition: takenBy(context, kind, claimed, core) };
+  return { kind: 'blocked', condition: takenBy(context, platformId, kind, claimed, core) };
 }
 
-const takenBy = (context: SyncContext, kind: Kind, holder: Holder, core: Core = {}): Condition =>
-  condition(
-    context,
-    'TakenByConnection',
-    takenText(kind, holder, { target: context.target.name, core, hasAccount: context.link.id !== undefined }),
-  );
+const takenBy = (
+  context: SyncContext,
+  takenId: string,
+  kind: Kind,
+  holder: Holder,
+  core: Core = {},
+): Condition => {
+  const hasAccount = context.link.id !== undefined;
+  const text = takenText(kind, holder, { target: context.target.name, core, hasAccount });
+  return { ...condition(context, 'TakenByConnection', text), takenId };
+};
+
+/**
+ * Returns whether no other connection is linked any more to the account or group that a condition is about. False after a change
+ * of the connections of the target: only an order lets a connection take over what one has that left the settings.
+ */
+export async function isGivenUp(
+  { links, outbox }: { links: Pick<Links, 'elsewhere'>; outbox: Pick<Outbox, 'settings' | 'target'> },
+  ref: Ref,
+  condition: Condition | undefined,
+): Promise<boolean> {
+  const { takenId } = condition ?? {};
+  if (condition === undefined || takenId === undefined || isBySettingsOfThen(condition, outbox.settings))
+    return false;
+  return (await links.elsewhere.holderOf(outbox.target, parseRef(ref).kind, takenId)) === undefined;
+}
+
+/** Returns the message of a dead letter for which `isGivenUp` returns true. */
+export const givenUpText = (ref: Ref): string =>
+  `the ${ref.startsWith('User:') ? 'account' : 'group'} was that of another connection, which is not linked to it any more: ` +
+  `the next reconcile that repairs, or scim-bridge sync ${ref}, tries it again`;
 
 /** The person of this connection, and the target. `hasAccount`: the person has an own account, and needs only the userName. */
 interface Refused {
