@@ -108,3 +108,18 @@ test(
   },
   LONG_MS,
 );
+
+test(
+  'others give the value of a new rule and take it back after the run → the next run writes it',
+  async () => {
+    await open({ title: 'low', nickName: 'high' });
+    await succeed('reconcile', '--yes');
+    await gradeByHand({ value: 'high' });
+    await mapFrom(FROM_NICKNAME);
+    await reconcileWithoutWrite();
+    await gradeByHand({ value: 'low' });
+    await succeed('reconcile', '--yes');
+    expect(await gradeOf()).toBe('high');
+  },
+  LONG_MS,
+);

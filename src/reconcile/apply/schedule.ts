@@ -137,8 +137,10 @@ async function startDueRuns(
         const end = why === undefined ? 'none' : await run(why);
         if (end !== 'none') lastRunFor = mappedBy;
         if (end === 'incomplete') repeatAt = clock.now() + backoffMs(++incomplete, REPEAT, random);
-        // Another run, of the schedule or of an operator, may have compared everything meanwhile.
-        else if (clock.now() >= repeatAt) [incomplete, repeatAt] = [0, Infinity];
+        // Another run, of the schedule or of an operator, may have compared everything meanwhile. If one is in progress (`none`), the
+        // next look decides.
+        else if (clock.now() >= repeatAt && (why === undefined || end === 'complete'))
+          [incomplete, repeatAt] = [0, Infinity];
       }
       logged = undefined;
     } catch (error) {
@@ -244,7 +246,8 @@ async function runOnce(
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
     else log.warn(line, 'reconciled, differences found: see scim-bridge status');
     if (plan === undefined) return 'none';
-    return outcome === 'unproven' ? 'incomplete' : 'complete';
+    // After Redis came back empty each run ends as unproven, until everybody was pushed again.
+    return outcome === 'unproven' && !(await scope.isDataLost()) ? 'incomplete' : 'complete';
   } catch (error) {
     if (signal.aborted || error instanceof RunLost) return 'none';
     log.error({ err: error as Error, why }, 'reconcile failed: see scim-bridge status');

@@ -1,6 +1,6 @@
-// Stores what a run has found for the next one: where slow reads continue, groups with equal members, confirmed removals,
-// attribute definitions, and whether all users are mapped by the present rules. Values that were lost with a definition and are
-// not written yet stay noted as lost, so that the next run compares them again.
+// Stores what a run has found for the next one: where slow reads continue, groups with equal members, confirmed removals, links
+// with values that the platform had already, attribute definitions, and whether all users are mapped by the present rules. Values
+// that were lost with a definition and are not written yet stay noted as lost, so that the next run compares them again.
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
@@ -9,7 +9,7 @@ import type { ReconcileScope } from '../scope.ts';
 /**
  * Stores the findings of a run.
  * @param isAllMarked false: resources of the plan were not marked, because they had changed or were being synced
- * @returns false when another pass is needed
+ * @returns false when another pass is needed, also because a link or record changed before its values were noted
  */
 export async function storeForNextRun(
   scope: ReconcileScope,

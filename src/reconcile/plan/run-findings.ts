@@ -46,6 +46,7 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
   const { run, lists, values, verified, entries, doneChanges, endedDeadLetters, toMark } = facts;
   const { scan, mapsAll, rulesAgree, mappedBy } = run;
   const { users, groups } = lists;
+  const isValueUnread = [...users.valued].some((ref) => scan.unread.has(ref));
   const areListsComplete = users.proof.complete && groups.proof.complete;
   const cursors: Partial<Record<Cursor, number>> = {
     members: groups.cursor,
@@ -63,9 +64,9 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
     definitions: comparedDefinitions(values),
     /**
      * Whether this run may store that its rules mapped every user: it mapped all, from complete lists, no process that runs has other
-     * rules, and no attribute is defined with another type.
+     * rules, no attribute is defined with another type, and all users whose values had to be read were read.
      */
-    mapped: mapsAll && rulesAgree && !hasTypeConflict(entries) && areListsComplete,
+    mapped: mapsAll && rulesAgree && !hasTypeConflict(entries) && areListsComplete && !isValueUnread,
     rulesAgree,
     mapsAll,
     mappedBy,

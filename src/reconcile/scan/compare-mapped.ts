@@ -1,5 +1,6 @@
 // Compares listed accounts with the mapped records of their users, where the link does not show the desired state. Each user is
-// sorted into the UserScan: without drift into `settled`, with drift into `suspects`, whose accounts are then read alone.
+// sorted into the UserScan: equal ones are returned, or go to `asApplied` if the link lacks values; differences without drift go to
+// `settled`; users with drift, or with values that the list does not prove, to `suspects`, whose accounts are then read alone.
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
 import { isUnconditional, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';

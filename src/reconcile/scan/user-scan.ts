@@ -25,7 +25,10 @@ export const createUserScan = (
   recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved },
   /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
   suspects: new Map<Ref, string[]>(),
-  /** Suspects whose attribute values are read by a further call: all values of an attribute seem to be lost (findLost), or the link lacks one. */
+  /**
+   * Suspects whose attribute values are read by a further call: all values of an attribute seem to be lost (findLost), or the list
+   * does not prove a value that the link lacks.
+   */
   valued: new Set<Ref>(),
   /** Pending changes and changes of the mapping, which need no verification. */
   settled: [] as VerifiedResource[],
