@@ -6,6 +6,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { requireKnown } from './required-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
+import { counted } from '../support/counted.ts';
 import { say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {
@@ -58,7 +59,13 @@ export function resyncCommand(program: Command, cli: Cli): void {
     .action(async (flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       requireKnown(config, flags);
-      const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli, flags)));
+      const { count, dropped } = await withStore(config, (states) =>
+        resync(states, flags.target, actorOf(cli, flags)),
+      );
       say(`Users and groups marked for another sync: ${count}. See scim-bridge status.`);
+      if (dropped > 0)
+        say(
+          `Left out: ${counted(dropped, 'dropped dead letter')}. See scim-bridge exceptions --reason Dropped; scim-bridge sync NAME tries one again.`,
+        );
     });
 }

@@ -19,7 +19,11 @@ export function orders({ connection, target, hold }, redraw) {
   };
   const resync = async () => {
     const marked = await order('/resync', { target });
-    say(`${count(marked.count, 'resource', 'resources')} will be looked at again.`);
+    const leftOut =
+      marked.dropped > 0
+        ? ` ${count(marked.dropped, 'dropped dead letter is', 'dropped dead letters are')} left out.`
+        : '';
+    say(`${count(marked.count, 'resource', 'resources')} will be looked at again.${leftOut}`);
     redraw();
   };
   return h(

@@ -31,6 +31,30 @@ test('dead-letters retry keeps the time of the first refusal when the platform r
   expect((await place.commands.run('dead-letters', 'drop', 'ann@acme.example')).code).toBe(0);
 });
 
+test('resync leaves a dropped dead letter an exception and says so, and tries a dead letter that was not dropped', async () => {
+  const ida = 'ida@acme.example';
+  await place.idp.createUser(ida, { title: 'low' });
+  await place.idle();
+  const names = async (...words: string[]): Promise<string[]> =>
+    (await place.commands.run(...words, '--json')).json.map(({ name }: { name: string }) => name);
+  const refusals = async (name: string): Promise<number> =>
+    (await place.commands.run('log', '--resource', name, '--json')).text
+      .split('\n')
+      .filter((line) => line !== '').length;
+  const before = [await names('exceptions', '--reason', 'Dropped'), await names('dead-letters', 'list')];
+  expect(before).toEqual([[ANN], [ida]]);
+  const tries = await refusals(ida);
+  const { text } = await place.commands.run('resync');
+  expect(text).toContain('Users and groups marked for another sync: 2.');
+  expect(text).toContain('Left out: 1 dropped dead letter.');
+  await place.idle();
+  expect([await names('exceptions', '--reason', 'Dropped'), await names('dead-letters', 'list')]).toEqual(
+    before,
+  );
+  expect(await refusals(ida)).toBeGreaterThan(tries);
+  expect((await place.commands.run('dead-letters', 'drop', ida)).code).toBe(0);
+});
+
 test('`log` and `acts` refuse a span whose end is before its beginning', async () => {
   for (const log of ['log', 'acts']) {
     const refused = await place.commands.run(log, '--since', '1h', '--until', '2h');
@@ -50,7 +74,7 @@ test('sync --dry-run of a dead letter lists the write that sync repeats, and syn
   expect(dry.code).toBe(2);
   expect(dry.text).toMatch(/would write:\n\s+create eve@acme\.example/);
   expect(dry.text).toContain(
-    'a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change writes it',
+    'a dead letter: only scim-bridge sync, scim-bridge dead-letters retry, scim-bridge resync or a new change writes it',
   );
   expect((await place.commands.run('sync', eve)).code).toBe(1);
   await place.platform.control('PATCH', '/faults', { rules: [] });

@@ -25,7 +25,11 @@ export function createDeadLetterList({ redis, keys }: StoreDeps, target: string,
     return tag === 'dismissed';
   }
 
+  /** Returns the resources whose dead letters an operator dropped, and that were not synced since. */
+  const dropped = async (): Promise<Set<Ref>> =>
+    new Set((await redis.zrange(keys.key('exceptions', `${target}:Dropped`), '0', '-1')) as Ref[]);
+
   const countBlocked = (): Promise<number> => redis.zcard(keys.key('blocked', target));
 
-  return { blocked, blockedOf, countBlocked, dismiss };
+  return { blocked, blockedOf, countBlocked, dismiss, dropped };
 }

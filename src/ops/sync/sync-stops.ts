@@ -47,7 +47,7 @@ export async function withHold(
 
 /** Returns the orders and changes that write a dead letter (docs/dead-letters.md). A group is synced for its members too. */
 const writtenByOrder = ({ kind }: FoundResource): string =>
-  `a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change${kind === 'User' ? '' : ' of it or of its members'} writes it`;
+  `a dead letter: only scim-bridge sync, scim-bridge dead-letters retry, scim-bridge resync or a new change${kind === 'User' ? '' : ' of it or of its members'} writes it`;
 
 /** Replaces the message of a SyncEnd by the reason why the resource is left alone; without such a reason it stays. */
 export async function withLeftAlone(

@@ -48,11 +48,14 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     command: 'resync',
     summary: 'Marks all users and groups for a sync, with the lowest priority.',
     fields,
-    answers: { description: 'Number of marked resources.', schema: object({ count: integerField }) },
+    answers: {
+      description: 'Number of marked resources, and of dropped dead letters, which are left out.',
+      schema: object({ count: integerField, dropped: integerField }),
+    },
     refuses,
     handle: async ({ target }, actor) => {
       requireTarget(context, target);
-      return json({ count: await resync(context.states, target, actor) });
+      return json(await resync(context.states, target, actor));
     },
   }),
 ];
