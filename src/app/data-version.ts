@@ -1,6 +1,7 @@
 // Checks the version of the data in Redis at the start of the service and while it runs.
 import { createDataVersion, DataVersionRefused, RestoreUnderWay } from '../directory/fleet/data-version.ts';
 import { isStoreUnavailable } from '../directory/redis/connection.ts';
+import { failureReason } from '../directory/redis/why-away.ts';
 import type { Releasers } from '../support/releasers.ts';
 import { checkEachBeat } from './each-beat.ts';
 import type { AppDeps, Store } from './parts.ts';
@@ -37,7 +38,7 @@ export async function watchDataVersion(
     checkEachBeat({ clock, redis, releasers }, 'version of the stored data', () =>
       checkDataVersion(store).catch((error: unknown) => {
         if (error instanceof DataVersionRefused || error instanceof RestoreUnderWay) resolve(error);
-        else logger.warn({ reason: (error as Error).message }, 'version of the stored data not checked');
+        else logger.warn({ reason: failureReason(error) }, 'version of the stored data not checked');
       }),
     );
   });

@@ -1,5 +1,6 @@
 // Posts the events of one connection to its receiver in order. Only one process at a time posts, the one with the lease in
 // Redis; the others check periodically whether the lease is free.
+import { failureReason } from '../directory/redis/why-away.ts';
 import { backoffMs } from '../support/backoff.ts';
 import { loggedRound, startRounds } from '../support/rounds.ts';
 import type { Clock, Ids } from '../support/sources.ts';
@@ -73,7 +74,11 @@ export function startPush(
     return tokens.length > 0 ? 0 : IDLE_MS;
   }
 
-  const failure = { failedMs: STANDBY_MS, message: 'events cannot be read: tried again' };
+  const failure = {
+    failedMs: STANDBY_MS,
+    message: 'events cannot be read: tried again',
+    reasonOf: failureReason,
+  };
   const stop = startRounds(deps.clock, loggedRound(logger, round, failure));
   return {
     /** Stops, and aborts a running post. */

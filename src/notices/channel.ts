@@ -8,6 +8,7 @@ import type {
   NoticeStore,
   NoticeSubject,
 } from '../directory/notice-store.ts';
+import { failureReason } from '../directory/redis/why-away.ts';
 import { backoffMs } from '../support/backoff.ts';
 import { loggedRound, startRounds } from '../support/rounds.ts';
 import type { Logger } from '../support/logger.ts';
@@ -161,7 +162,11 @@ export function startNoticeChannel(
     return Math.min(waitMs, checkMs());
   }
 
-  const failure = { failedMs: STANDBY_MS, message: 'notices cannot be read: tried again' };
+  const failure = {
+    failedMs: STANDBY_MS,
+    message: 'notices cannot be read: tried again',
+    reasonOf: failureReason,
+  };
   const stop = startRounds(clock, loggedRound(logger, round, failure));
   return {
     /** Stops, and aborts a running attempt. */

@@ -3,6 +3,7 @@
 import { Queue, type ConnectionOptions } from 'bullmq';
 import type { Claim, Outbox } from '../directory/outbox/outbox.ts';
 import type { Priority, Ref } from '../directory/records.ts';
+import { failureReason } from '../directory/redis/why-away.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
@@ -129,7 +130,7 @@ export function createRelay(
         await sweep();
         failing = false;
       } catch (error) {
-        if (!failing) logger.warn({ target: options.target, reason: (error as Error).message }, SWEEP_FAILED);
+        if (!failing) logger.warn({ target: options.target, reason: failureReason(error) }, SWEEP_FAILED);
         failing = true;
       }
       lastSweepAt = clock.now();

@@ -31,11 +31,16 @@ export function startRounds(clock: Clock, round: Round, firstMs = 0): () => Prom
  * Returns a round that logs its failures instead of rejecting.
  * @param options.failedMs wait after a failed round, milliseconds
  * @param options.message logged for the first failure in a row
+ * @param options.reasonOf returns the reason of a failure for the log
  */
 export function loggedRound(
   logger: Logger,
   round: Round,
-  { failedMs, message }: { failedMs: number; message: string },
+  {
+    failedMs,
+    message,
+    reasonOf,
+  }: { failedMs: number; message: string; reasonOf: (error: unknown) => string },
 ): Round {
   let isFailing = false;
   return async (signal) => {
@@ -44,7 +49,7 @@ export function loggedRound(
       isFailing = false;
       return waitMs;
     } catch (error) {
-      if (!isFailing) logger.warn({ reason: (error as Error).message }, message);
+      if (!isFailing) logger.warn({ reason: reasonOf(error) }, message);
       isFailing = true;
       return failedMs;
     }

@@ -2,6 +2,7 @@
 // Requests need no call to Redis; while Redis is unavailable the last known tokens are used. Two rounds run beside the requests:
 // `poll` reads the stored tokens every second, `checkExpiryAndUses` logs tokens that expire soon and exchanges last uses every
 // minute.
+import { failureReason } from '../directory/redis/why-away.ts';
 import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { type Bucket, createBucket } from '../support/limits.ts';
 import { startRounds } from '../support/rounds.ts';
@@ -105,7 +106,7 @@ export async function createCredentialStore(
       await work();
       failing.delete(key);
     } catch (error) {
-      if (!failing.has(key)) logger.warn({ connection, reason: (error as Error).message }, failure);
+      if (!failing.has(key)) logger.warn({ connection, reason: failureReason(error) }, failure);
       failing.add(key);
     }
   }

@@ -15,6 +15,7 @@ const REASONS: [RegExp, string][] = [
     'the connection broke, or it is a replica',
   ],
   [/READONLY/, 'it is a replica'],
+  [/not confirmed by a replica/, 'no replica has confirmed the write'],
   [/\bOOM\b/, 'its memory is full'],
   [/MISCONF/, 'it cannot write to its disk'],
   [/NOREPLICAS/, 'fewer replicas follow it than min-replicas-to-write demands'],
@@ -55,6 +56,10 @@ export const isWithoutConnection = (error: Error): boolean =>
 /** Returns what a command says when Redis refuses or breaks off its work. */
 export const storeFailureText = (error: Error): string =>
   `Redis does not answer, or takes no writes (${whyAway(causeOf(error))}): scim-bridge doctor says what is in the way.`;
+
+/** Returns the reason of a failure for a line of the log: of a failure of Redis without messages of libraries. */
+export const failureReason = (error: unknown): string =>
+  isStoreFailure(error) ? whyAway(causeOf(error)) : (error as Error).message;
 
 /**
  * Returns the first command error of an aborted transaction, because EXECABORT does not contain the reason; else the error

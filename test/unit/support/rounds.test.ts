@@ -46,7 +46,7 @@ test('several rounds in a row fail → only the first failure is logged, and fur
   const round = loggedRound(
     logger,
     () => (outcomes.shift() ? Promise.resolve(7) : Promise.reject(new Error('away'))),
-    { failedMs: 3, message: 'failed' },
+    { failedMs: 3, message: 'failed', reasonOf: (error) => (error as Error).message },
   );
   const { signal } = new AbortController();
   const waits = [await round(signal), await round(signal), await round(signal), await round(signal)];
