@@ -10,7 +10,7 @@ const ALWAYS: Record<number, string> = {
   403: 'The caller does not have the role that this route needs.',
   429: 'Too many requests; Retry-After says how long to wait.',
   500: 'An unexpected error; a line of the log has the errorId.',
-  503: 'Redis does not answer; Retry-After says when to retry.',
+  503: 'Redis does not answer, or takes no writes; Retry-After says when to retry.',
 };
 
 /** Returns the document as OpenAPI 3.1. */

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Response } from 'express';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
+import { storeFailureText } from '../../directory/redis/why-away.ts';
 import { TargetSilent } from '../../reconcile/target-silent.ts';
 import { ScimError } from '../../scim/index.ts';
 import type { Ids } from '../../support/sources.ts';
@@ -99,9 +100,8 @@ function toProblem(error: unknown): Problem | undefined {
   // The body reader throws SCIM errors.
   if (error instanceof ScimError) return new Problem(error.status, error.detail, { headers: error.headers });
   if (isStoreUnavailable(error)) {
-    return new Problem(503, 'Redis does not answer: look at /readyz, then repeat the request.', {
-      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-    });
+    const detail = `${storeFailureText(error as Error)} Repeat the request when Redis answers and takes writes.`;
+    return new Problem(503, detail, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
   }
   // Express sets `status` for a path that cannot be decoded.
   const { status } = error as { status?: number };
