@@ -19,7 +19,7 @@ export function connectCommand(
   settings: RedisSettings & { prefix: string },
   { clock, logger }: { clock: Clock; logger: Logger },
 ) {
-  const redis = connectRedis(settings, 'commands', logger);
+  const redis = connectRedis(settings, 'commands', logger, { staysAtReplica: true });
   /** Repeats PING until it succeeds: a cluster reports ready before all of its nodes are reachable. */
   async function waitForAnswer(signal?: AbortSignal): Promise<void> {
     const deadline = clock.now() + COMMAND_WAIT_MS;

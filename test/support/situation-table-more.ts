@@ -74,8 +74,8 @@ export const MORE_SITUATIONS: Situation[] = [
     // No primary listens on port 1.
     cause: ({ redis }) => redis.replicaof('127.0.0.1', 1),
     status: /Redis takes no writes \(it is a replica\)/,
-    plan: /Redis does not answer, or takes no writes \(.*\)/,
-    explain: /Redis does not answer, or takes no writes \(.*\)/,
+    plan: /Redis does not answer, or takes no writes \(it is a replica\)/,
+    explain: /Redis takes no writes[^.]*/,
     doctor: /✘ redis: Redis is a replica\. .*/,
   },
   {

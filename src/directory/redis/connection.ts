@@ -24,6 +24,11 @@ const SLOTS_REFRESH_MS = 5000;
 
 export type ConnectionRole = 'commands' | 'queue' | 'subscriber';
 
+interface ConnectionOptions {
+  /** Stays connected to a replica that refuses a write, so that reads go on. Default: false, the service waits for a failover. */
+  staysAtReplica?: boolean;
+}
+
 /** Returns whether an error means that Redis is unavailable, rather than a bug. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof Error && AWAY.test(error.message);
@@ -40,13 +45,18 @@ export function ignoreStoreUnavailable(error: unknown): void {
  * may have been executed. `queue`: never gives up, as BullMQ asks. `subscriber`: reconnects and subscribes again by itself.
  * A cluster has the type of a single server: the commands are the same, and only this folder knows the difference.
  */
-export function connectRedis(settings: RedisSettings, role: ConnectionRole, logger: Logger): Redis {
+export function connectRedis(
+  settings: RedisSettings,
+  role: ConnectionRole,
+  logger: Logger,
+  { staysAtReplica = false }: ConnectionOptions = {},
+): Redis {
   const place = placeOf(settings);
   const redis =
     place.kind === 'cluster'
-      ? (connectCluster(place, role) as unknown as Redis)
+      ? (connectCluster(place, common(role, staysAtReplica), role) as unknown as Redis)
       : connectServer({
-          ...common(role),
+          ...common(role, staysAtReplica),
           ...place.options,
           enableOfflineQueue: role !== 'commands',
           retryStrategy: pauseBefore,
@@ -60,7 +70,7 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
 const pauseBefore = (attempt: number): number => Math.min(50 * 2 ** attempt, LONGEST_PAUSE_MS);
 
 /** Returns the options that one server and the nodes of a cluster share. */
-function common(role: ConnectionRole): ServerOptions {
+function common(role: ConnectionRole, staysAtReplica: boolean): ServerOptions {
   return {
     connectionName: `scim-bridge-${role}`,
     enableReadyCheck: true,
@@ -70,7 +80,7 @@ function common(role: ConnectionRole): ServerOptions {
     // A silent connection is replaced, because its server may hang. Queue connections wait for jobs and have no such limit.
     ...(role === 'commands' ? { socketTimeout: ANSWER_LIMIT_MS } : {}),
     keepAlive: KEEP_ALIVE_MS,
-    reconnectOnError: createReadOnlyRule(),
+    ...(staysAtReplica ? {} : { reconnectOnError: createReadOnlyRule() }),
   };
 }
 
@@ -89,9 +99,13 @@ function createReadOnlyRule(): (error: Error) => boolean {
   };
 }
 
-function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionRole): Cluster {
+function connectCluster(
+  { nodes, options, tls }: ClusterPlace,
+  shared: ServerOptions,
+  role: ConnectionRole,
+): Cluster {
   const cluster = new Cluster(nodes, {
-    redisOptions: { ...common(role), ...options },
+    redisOptions: { ...shared, ...options },
     enableOfflineQueue: role !== 'commands',
     // Zero makes pending commands to a lost node fail instead of being sent twice; 100 ms is the default of ioredis.
     retryDelayOnFailover: role === 'commands' ? 0 : 100,
