@@ -75,8 +75,12 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
 
 /** Returns the state of the account or group at the target in words, with the settings that decide about it, and its mark. */
 function linkText(found: Explanation): string {
-  const { policy, mark } = found;
-  const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
+  const { policy, mark, fleet } = found;
+  // While Redis takes no writes, a change that was handed to the queue may have no job there.
+  const markWords = redisRefusalOf(fleet)
+    ? 'a change waits until Redis takes writes'
+    : mark && MARK_WORDS[mark.state];
+  const marked = mark ? `; ${markWords}` : '';
   return `${storedLinkText(found)}${lookText(found)}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
 }
 

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { ADMIN_TOKEN, TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { askHealth } from '../support/health.ts';
 import { findTool, testWith } from '../support/needs.ts';
@@ -125,6 +125,59 @@ test('the memory of Redis is full → status and doctor report this, and report 
   const hold = await runCommand('hold');
   expect(hold.code).toBe(1);
   expect(hold.text).toMatch(/^Redis does not answer, or takes no writes \(its memory is full\)/m);
+});
+
+test('the memory of Redis is full → a deletion is stored and says what it waits for, and its account is closed once the memory is raised; other pushes get 503', async () => {
+  await place.redis.config('SET', 'maxmemory', '0');
+  const bob = await place.idp.createUser('bob@acme.example');
+  const group = await place.idp.createGroup('Bobs', [bob]);
+  await place.idle();
+  await limitMemory(0.5);
+  const ask = (method: string, path: string, body?: object, token = TOKEN): Promise<Response> =>
+    fetch(`http://127.0.0.1:${place.port}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  const close = {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'replace', path: 'active', value: false }],
+  };
+  const answers = [
+    await ask('PATCH', `/scim/v2/Users/${bob}`, close),
+    await ask('POST', '/scim/v2/Users', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      userName: 'eve@acme.example',
+    }),
+    await ask('DELETE', `/scim/v2/Groups/${group}`),
+    await ask('DELETE', `/scim/v2/Users/${bob}`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 204, 204]);
+  const inflight = `${place.settings.redis.prefix}:{default}:inflight:main`;
+  await eventually('both were handed to the queue', async () => (await place.redis.zcard(inflight)) === 2);
+  const { text } = await runCommand('status');
+  expect(text).toMatch(/waiting until Redis takes writes: 2$/m);
+  expect(text).toContain('pushes are refused, except deletions, and');
+  expect(text).not.toContain('in the queue');
+  const explained = await runCommand('explain', `User:${bob}`);
+  expect(explained.text).toContain('; a change waits until Redis takes writes');
+  expect(explained.text).not.toContain('in the queue');
+  const order = await ask('POST', '/admin/v1/hold', {}, ADMIN_TOKEN);
+  expect([order.status, ((await order.json()) as { detail: string }).detail]).toEqual([
+    503,
+    'Redis does not answer, or takes no writes (its memory is full): scim-bridge doctor says what is in the way. Repeat the request when Redis answers and takes writes.',
+  ]);
+  await place.redis.config('SET', 'maxmemory', '0');
+  await place.idle();
+  expect(await place.platform.user('bob@acme.example')).toMatchObject({ active: false, groups: [] });
+});
+
+test('Redis is a replica → explain of a linked person tells what is stored, and that the platform was therefore not read', async () => {
+  await place.redis.replicaof('127.0.0.1', 1);
+  const { code, text } = await runCommand('explain', 'ada@acme.example');
+  await place.redis.replicaof('NO', 'ONE');
+  expect([code, text]).toEqual([0, expect.stringContaining('User ada@acme.example  ')]);
+  expect(text).toContain('main was not read, because Redis takes no writes');
 });
 
 async function expectNamed(reason: string): Promise<void> {

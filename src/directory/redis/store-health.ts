@@ -34,6 +34,8 @@ interface StoreMemory {
 export interface StoreRefusal {
   reason: string;
   advice: string;
+  /** Whether deletions are stored all the same: Redis lets a script that has freed memory go on. */
+  takesDeletions?: boolean;
 }
 
 /** Lifetime of the key of a test write. */
@@ -154,7 +156,9 @@ export async function takePulse(redis: Redis): Promise<StorePulse> {
 export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
   if (!pulse.up) return undefined;
   if (pulse.role !== 'master') return { reason: 'it is a replica', advice: REPLICA_ADVICE };
-  return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : pulse.refusal;
+  return isFull(pulse.memory)
+    ? { reason: fullText(pulse.memory), advice: FULL_ADVICE, takesDeletions: true }
+    : pulse.refusal;
 }
 
 /**
@@ -213,7 +217,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
 export function memoryWarning(memory: StoreMemory): StoreRefusal | undefined {
   const share = fullness(memory);
   if (share <= NEARLY_FULL || share >= 1) return undefined;
-  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); full, it refuses every push`;
+  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); full, it refuses every push except deletions`;
   return { reason, advice: FULL_ADVICE };
 }
 

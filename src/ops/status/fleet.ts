@@ -98,7 +98,7 @@ export function judgeFleet(
 ): FleetReport {
   const processes = view.processes.map(withoutRules);
   if (refusal) {
-    const message = `Redis takes no writes (${refusal.reason}): pushes are refused, and no process can announce itself`;
+    const message = `Redis takes no writes (${refusal.reason}): pushes are refused${refusal.takesDeletions ? ', except deletions' : ''}, and no process can announce itself`;
     return { processes, findings: [toError('redisRefuses', message, refusal.advice)] };
   }
   const running = runningOf(view);
