@@ -1,5 +1,6 @@
 // Tests the reasons shown for an unavailable Redis.
 import {
+  failureReason,
   isStoreFailure,
   storeFailureText,
   whereRedisIs,
@@ -25,9 +26,24 @@ test.each([
   ['LOADING Redis is loading the dataset in memory', 'it loads its data'],
   ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel names a primary'],
   ['self-signed certificate', 'the TLS certificate is not accepted'],
+  ['The write was not confirmed by a replica of Redis.', 'no replica has confirmed the write'],
   ['something else', 'the connection fails'],
 ])('the Redis error "%s" is translated to its reason', (message, reason) => {
   expect(whyAway(failure(message))).toBe(reason);
+});
+
+test.each([
+  [
+    "Stream isn't writeable and enableOfflineQueue options is false",
+    'the connection broke, or it is a replica',
+  ],
+  [
+    "OOM command not allowed when used memory > 'maxmemory'. script: f00, on @user_script:1.",
+    'its memory is full',
+  ],
+  ['the receiver answers 500', 'the receiver answers 500'],
+])('the reason of the failure "%s" in a line of the log is "%s"', (message, reason) => {
+  expect(failureReason(failure(message))).toBe(reason);
 });
 
 test('a Redis error with a code and no message is translated to its reason', () => {
