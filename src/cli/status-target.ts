@@ -79,8 +79,16 @@ function printCoverage({ coverage }: TargetStatus): void {
     say('  missing: not as stored at the platform, and no sync is due; scim-bridge reconcile brings it');
 }
 
-function printWaiting({ dirty, hold, priorities }: TargetStatus): void {
-  if (dirty > 0) say(`  waiting${hold ? ' for the end of the hold' : ''}: ${waitingText(dirty, priorities)}`);
+function printWaiting({ dirty, hold, priorities, fleet }: TargetStatus): void {
+  if (dirty === 0) return;
+  // While Redis takes no writes, what was taken from the outbox may have no job in the queue.
+  const refuses = redisRefusalOf(fleet.findings) !== undefined;
+  const causes = [
+    ...(hold ? ['for the end of the hold'] : []),
+    ...(refuses ? ['until Redis takes writes'] : []),
+  ];
+  const title = causes.length > 0 ? `waiting ${causes.join(' and ')}` : 'waiting';
+  say(`  ${title}: ${refuses ? dirty : waitingText(dirty, priorities)}`);
 }
 
 /**
