@@ -139,7 +139,7 @@ function printNeedsOfReconcile({ target, hasMoved, hasNewRules, lostAttributes }
   if (hasMoved) say(`  ${movedText(target)}`);
   if (hasNewRules)
     say(
-      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
+      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform, or while a process of the service runs with other settings',
     );
   if (lostAttributes.length > 0)
     say(

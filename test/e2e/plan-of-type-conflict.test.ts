@@ -131,7 +131,7 @@ test('while an attribute has another type at the platform, status says that no r
   for (let runs = 0; runs < 2; runs++) {
     await place.commands.run('reconcile', '--yes');
     expect(await told('status')).toContain(
-      'since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
+      'since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform, or while a process of the service runs with other settings',
     );
   }
   await place.change(({ targets: { main } }) => {

@@ -1,6 +1,8 @@
 // Tests the message of a run that ends with held changes.
 import type { Ref } from '../../../src/directory/records.ts';
+import { withOpen } from '../../../src/reconcile/apply/make-report.ts';
 import { untilApplied } from '../../../src/reconcile/apply/until-applied.ts';
+import type { RunFindings } from '../../../src/reconcile/plan/run-findings.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/sources.ts';
@@ -33,4 +35,10 @@ test('the result of a held run counts the changes of this run in the approval, a
 test('the result of a held run names one number if the approval has only changes of this run', async () => {
   const { message } = await untilApplied(scopeWith([]), options, REFS);
   expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
+});
+
+test('processes run with other settings, and a run ends with held changes → its message tells of these settings too', () => {
+  const findings = { moved: 0, rulesAgree: false } as RunFindings;
+  const { message } = withOpen({ outcome: 'held', message: 'the guard holds 3 changes' }, findings);
+  expect(message).toMatch(/^the guard holds 3 changes; processes of the service run with other settings /);
 });
