@@ -3,7 +3,7 @@
 import { Option, type Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import { presentApprovalId } from '../ops/approvals/approval-lookup.ts';
+import { heldNow } from '../ops/approvals/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 
@@ -31,14 +31,19 @@ export const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags)
   groups: group,
 });
 
+/** Advice about held changes that the guard is still to judge anew. */
+export const LISTED_THEN = 'Then scim-bridge approvals list shows what is held';
+
 /** Returns the error about an id that no approval has. It names the approval whose changes are held now. */
 export async function unknownApproval(states: readonly DesiredState[], id: string): Promise<Error> {
-  const present = await presentApprovalId(states, id);
-  const next =
-    present === undefined
-      ? 'see scim-bridge approvals list --all'
-      : `what is held now has the id ${present}, see scim-bridge approvals show ${present}`;
+  const { present, expired } = await heldNow(states, id);
+  const next = [
+    ...(present === undefined
+      ? []
+      : [`what is held now has the id ${present}, see scim-bridge approvals show ${present}`]),
+    ...(expired === null ? [] : [present === undefined ? `${expired}. ${LISTED_THEN}` : expired]),
+  ];
   return new Error(
-    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: ${next}.`,
+    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: ${next.join('; ') || 'see scim-bridge approvals list --all'}.`,
   );
 }

@@ -4,6 +4,7 @@ import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
+import { readExpired } from '../ops/approvals/approval-ids.ts';
 import { previewDecision } from '../ops/approvals/approvals.ts';
 import { isUndecided, type Approval } from '../ops/approvals/approvals-at.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
@@ -74,4 +75,20 @@ export async function isSomeByFormerSettings(
   if (!isUndecided(approval)) return false;
   const found = await previewDecision(states, approval.id, settingsOf, 'approve', {}, MOST_CHANGES);
   return found?.items.some(({ reason }) => isHeldByFormerSettings(reason)) ?? false;
+}
+
+/** Returns a sentence for each connection and target with expired changes whose approval is not among `shown`. */
+export async function formerExpired(
+  states: readonly DesiredState[],
+  shown: readonly Approval[],
+): Promise<string[]> {
+  const sentences: string[] = [];
+  for (const { connection, outboxes } of states)
+    for (const [target, { guardStore }] of outboxes) {
+      const isShown = (each: Approval): boolean =>
+        each.connection === connection && each.target === target && each.state === 'expired';
+      const expired = shown.some(isShown) ? null : await readExpired(target, guardStore);
+      if (expired !== null) sentences.push(`${connection} → ${target}: ${expired}.`);
+    }
+  return sentences;
 }

@@ -11,7 +11,7 @@ import type { Approval } from '../ops/approvals/approvals-at.ts';
 import type { DecisionOutcome } from '../ops/approvals/decision-outcome.ts';
 import type { HeldChange } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
-import { selectionOf, unknownApproval, type SelectionFlags } from './approval-choice.ts';
+import { LISTED_THEN, selectionOf, unknownApproval, type SelectionFlags } from './approval-choice.ts';
 import {
   SHOWN_CHANGES,
   groupsToDelete,
@@ -82,7 +82,7 @@ export async function decideByCommand(states: DesiredState[], typed: TypedOrder)
 
 function refusal(kind: 'expired' | 'samePerson' | 'full', id: string): Error {
   const says = {
-    expired: `Approval ${id} has expired, and nothing was decided: ${judgedAnew(undefined)}. Then scim-bridge approvals list shows what is held.`,
+    expired: `Approval ${id} has expired, and nothing was decided: ${judgedAnew(undefined)}. ${LISTED_THEN}.`,
     samePerson: `You have approved ${id} already: another person has to approve it too.`,
     full: `The approval of ${id} was not stored: too many first approvals of its target wait for a second person. Approve some of them as that person, or take some back with scim-bridge approvals withdraw: scim-bridge approvals list shows their ids.`,
   };
@@ -111,7 +111,9 @@ async function sayDecided(
   const isApproval = action === 'approve';
   const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
   say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
-  say(afterwards(action, decided.items, decided.remaining, approval.target));
+  say(afterwards(action, decided, approval.target));
+  if (isApproval && decided.items > 0 && decided.endOfHold !== undefined)
+    say(`Nothing is written before the end of the hold of the target: ${decided.endOfHold}.`);
   const rejected = action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
   if (isApproval && items.some(({ reason }) => isHeldByFormerSettings(reason)))
     say(
@@ -128,9 +130,16 @@ async function sayDecided(
 }
 
 /** Returns a sentence about what is held after a decision. Soon after `withdraw` the guard may hold the changes again. */
-function afterwards(action: Decision['action'], items: number, remaining: number, target: string): string {
-  if (action === 'withdraw' && items > 0)
-    return `The guard judges ${items === 1 ? 'it' : 'them'} anew: what fits its limits is written, and scim-bridge approvals list shows what it holds then.`;
+function afterwards(
+  action: Decision['action'],
+  { items, remaining, endOfHold }: Extract<DecisionOutcome, { kind: 'decided' }>,
+  target: string,
+): string {
+  if (action === 'withdraw' && items > 0) {
+    const when = endOfHold === undefined ? '' : ` after the end of the hold of the target: ${endOfHold}`;
+    const then = endOfHold === undefined ? ': what' : '. What';
+    return `The guard judges ${items === 1 ? 'it' : 'them'} anew${when}${then} fits its limits is written, and scim-bridge approvals list shows what it holds then.`;
+  }
   if (remaining === 0) return `No more changes are held at ${target}.`;
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }

@@ -6,7 +6,7 @@ import type { Decision } from '../directory/guard/stored-decisions.ts';
 import { listApprovals, showApproval } from '../ops/approvals/approvals.ts';
 import { isUndecided, type Approval } from '../ops/approvals/approvals-at.ts';
 import { selectionOf, unknownApproval, withSelection, type SelectionFlags } from './approval-choice.ts';
-import { isSomeByFormerSettings, MOST_CHANGES } from './approval-consequences.ts';
+import { formerExpired, isSomeByFormerSettings, MOST_CHANGES } from './approval-consequences.ts';
 import { decideByCommand } from './approval-decision.ts';
 import {
   approvalCounts,
@@ -77,7 +77,8 @@ async function list(flags: Flags, config: Config): Promise<void> {
     const all = await listApprovals(states, settingsOf);
     const found = all.filter((approval) => flags.all || isUndecided(approval));
     if (flags.json) return sayJson(found);
-    if (found.length === 0) say('The guard holds nothing.');
+    const expired = await formerExpired(states, found);
+    if (found.length === 0 && expired.length === 0) say('The guard holds nothing.');
     for (const approval of found) {
       say(`${approval.id}  ${approval.state}  ${approvalCounts(approval)}  ${dates(approval)}`);
       for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
@@ -86,6 +87,7 @@ async function list(flags: Flags, config: Config): Promise<void> {
           `  the settings have changed since the guard held some of these changes: scim-bridge approvals show ${approval.id} names them`,
         );
     }
+    for (const text of expired) say(text);
   });
 }
 

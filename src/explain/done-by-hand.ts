@@ -2,9 +2,9 @@
 // awaited. `platform.done` is the number of such changes of the resource; `leftByHand` names the groups that a person is not in
 // any more. Pure.
 import { counted } from '../support/counted.ts';
-import { someOf } from '../support/sentence-parts.ts';
+import { capital, someOf } from '../support/sentence-parts.ts';
 import type { ExplainedFacts } from './explanation.ts';
-import { guardCounts } from './guard-words.ts';
+import { afterHold, guardCounts } from './guard-words.ts';
 
 /**
  * Returns who made held or rejected changes of a person at the platform. After a restore, the bridge does not know its writes since
@@ -37,7 +37,7 @@ export function doneByHandSummary(facts: ExplainedFacts): string {
     kind === 'User'
       ? `${isOne ? 'was' : 'were'} made there ${doneBy(facts)}`
       : `${isOne ? 'is' : 'are'} done there already`;
-  return `${name} is at ${target} as the source wants it: ${guardCounts(waiting, kind).join(' and ')}, ${which}, ${done}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
+  return `${name} is at ${target} as the source wants it: ${guardCounts(waiting, kind).join(' and ')}, ${which}, ${done}. ${capital(`${afterHold(facts)}the`)} next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
 }
 
 /** Returns a sentence with the number of held and rejected changes that somebody made at the platform, if others are left. */
@@ -45,13 +45,14 @@ export function partlyDone(facts: ExplainedFacts): string | undefined {
   const done = facts.platform?.done ?? 0;
   if (done === 0 || isDoneByHand(facts)) return undefined;
   const by = facts.kind === 'User' ? `, ${doneBy(facts)}` : '';
-  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already${by}: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
+  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already${by}: ${afterHold(facts)}the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
 }
 
 /** Returns a sentence with the groups that the person is not in, although the removal from them is pending, held or rejected. */
-export function leftReason({ leftByHand, platform }: ExplainedFacts): string | undefined {
+export function leftReason(facts: ExplainedFacts): string | undefined {
+  const { leftByHand, platform } = facts;
   if (leftByHand.length === 0) return undefined;
   if (platform?.accountGone)
     return `Nothing is left to remove from ${someOf(leftByHand)}: the membership ended with the account.`;
-  return `At the platform it is not in ${someOf(leftByHand)}: the next reconcile takes ${leftByHand.length === 1 ? 'this removal' : 'these removals'} off the list of what waits or was rejected.`;
+  return `At the platform it is not in ${someOf(leftByHand)}: ${afterHold(facts)}the next reconcile takes ${leftByHand.length === 1 ? 'this removal' : 'these removals'} off the list of what waits or was rejected.`;
 }

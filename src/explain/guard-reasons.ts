@@ -3,7 +3,7 @@
 import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 import type { ExplainedFacts } from './explanation.ts';
-import { guardCounts } from './guard-words.ts';
+import { afterHold, guardCounts } from './guard-words.ts';
 
 /** Returns a sentence for each state, with the numbers of its changes. */
 export const guardReasons = ({ guard, kind }: ExplainedFacts): string[] =>
@@ -51,18 +51,12 @@ export function waitingReason({ guard, inScope, memberships, values }: Explained
 }
 
 /** Returns a sentence about a held or rejected deactivation that source and settings no longer ask for; undefined: none. */
-export function noLongerWanted({
-  guard,
-  inScope,
-  kind,
-  mark,
-  ref,
-  stored,
-}: ExplainedFacts): string | undefined {
+export function noLongerWanted(facts: ExplainedFacts): string | undefined {
+  const { guard, inScope, kind, mark, ref, stored } = facts;
   if (kind !== 'User' || !undecidedClosing(guard) || !stored || stored.active === false || !inScope)
     return undefined;
   const run = mark ? 'the pending sync' : `the next reconcile that repairs, or scim-bridge sync ${ref},`;
-  return `By the source and the present settings the account stays active: ${run} ends what waits for a decision.`;
+  return `By the source and the present settings the account stays active: ${afterHold(facts)}${run} ends what waits for a decision.`;
 }
 
 /** Returns the deactivation of the account that is held, or was held or rejected; undefined: there is none. */

@@ -1,4 +1,4 @@
-// Names destructive changes in sentences, one by one and as counts. Pure.
+// Names destructive changes in sentences, one by one and as counts, and the end of a hold that they wait for. Pure.
 import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedFacts } from './explanation.ts';
@@ -24,3 +24,7 @@ export function guardCounts(changes: ExplainedFacts['guard'], resource: Explaine
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts].map(([kind, count]) => guardText(count, kind, resource));
 }
+
+/** Returns the start of a sentence about a run or sync that a hold of the target delays; '' without a hold. */
+export const afterHold = ({ hold, target }: Pick<ExplainedFacts, 'hold' | 'target'>): string =>
+  hold ? `after the end of the hold of ${target}, ` : '';

@@ -173,8 +173,9 @@ function pauseReason({ pause, breaker, platform }: ExplainedFacts, summary: stri
 const isToldByCondition = ({ condition, guard }: ExplainedFacts): boolean =>
   condition !== null && new Set(guard.map(({ kind, state }) => `${state} ${kind}`)).size <= 1;
 
-/** Returns a sentence about the next sync without a change; undefined for a rejection, which no such sync ends. */
-function lookAgainReason({ lookAgainAt, condition, exception }: ExplainedFacts): string | undefined {
-  if (!lookAgainAt || condition?.reason === 'Rejected' || exception?.reason === 'Rejected') return undefined;
+/** Returns a sentence about the next sync without a change; undefined during a hold, and for a rejection, which no such sync ends. */
+function lookAgainReason({ lookAgainAt, condition, exception, hold }: ExplainedFacts): string | undefined {
+  if (!lookAgainAt || hold || condition?.reason === 'Rejected' || exception?.reason === 'Rejected')
+    return undefined;
   return `It is looked at again by itself at ${lookAgainAt}.`;
 }

@@ -11,6 +11,7 @@ const OUTCOMES = {
   noted: 'Noted. Nothing is written before a second person approves the same.',
   retracted: 'The first approval is taken back.',
 };
+const ON_HOLD = ' Nothing is written before the end of the hold of the target.';
 /** Causes of changes by which a part is selected, as the API names them, in words. */
 const CAUSES = {
   deleted: 'deleted at the source',
@@ -128,6 +129,7 @@ export function decide(approval, redraw) {
       outcome,
       items: decided,
       remaining,
+      endOfHold,
     } = await order(approvalPath(approval.id, `/${action}`), {
       ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
       // An order takes lists: `persons`, `groups`, `causes`.
@@ -138,7 +140,7 @@ export function decide(approval, redraw) {
       OUTCOMES[outcome] ??
         (decided === 0
           ? 'Nothing was decided: no such change waits any more.'
-          : `${DONE[action]}: ${count(decided, 'change', 'changes')}${part}; ${remaining} still held.`),
+          : `${DONE[action]}: ${count(decided, 'change', 'changes')}${part}; ${remaining} still held.${endOfHold && action !== 'reject' ? ON_HOLD : ''}`),
       decided === 0 ? 'bad' : 'good',
     );
     redraw();

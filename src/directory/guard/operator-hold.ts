@@ -135,6 +135,9 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
 export const judgedAnew = (endOfHold: string | undefined): string =>
   `the guard judges its changes anew${endOfHold === undefined ? ', each with its next sync' : ` after the end of the hold of the target: ${endOfHold}`}`;
 
+/** End of a text about the next sync or reconcile, for places that do not know whether the target is on hold: no sync runs then. */
+export const BUT_NOT_ON_HOLD = ', but not while the target is on hold';
+
 /**
  * Returns a text: a run ended because the target was on hold. The text does not say that the target is on hold now, because
  * reports are stored and read later.

@@ -1,5 +1,6 @@
 // Texts about the condition of a resource for operators, beside its stored message: what the present settings change about it,
 // and what follows for the account of a leaver.
+import { BUT_NOT_ON_HOLD } from '../guard/operator-hold.ts';
 import { isAwaitingDecision, isByConnections, isBySettingsOfThen, type Condition } from './link-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -9,8 +10,7 @@ const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
 
 /** Note on a change held under other settings: the present ones may not want it. Each run has such changes judged anew. */
-const JUDGED_BEFORE =
-  ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
+const JUDGED_BEFORE = ` (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew${BUT_NOT_ON_HOLD})`;
 
 /** Returns whether the text of a condition or held change notes that the settings have changed since the guard held the change. */
 export const isHeldByFormerSettings = (text: string): boolean => text.includes(JUDGED_BEFORE);

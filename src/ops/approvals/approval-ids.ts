@@ -1,7 +1,7 @@
 // Finds what an advice about held or rejected changes names: the id of the newest approval of a target, the id of the rejection of
 // a resource, and a sentence if the approval has expired, so that no operator can decide it.
 import type { Destruction, HeldChanges } from '../../directory/guard/held-changes.ts';
-import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
+import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
@@ -24,6 +24,24 @@ export interface ApprovalIds {
    * @param change further fields of the rejected change; default: any change of the resource
    */
   rejectionOf: (ref: Ref, change?: Partial<Destruction>) => string | undefined;
+}
+
+/**
+ * Returns words about held changes whose approval has expired, and when the guard judges them anew; null: there are none.
+ * @param count number of these changes
+ */
+export const expiredText = (count: number, target: string, hold: Hold | undefined): string | null =>
+  count > 0
+    ? `the approval of ${count} of the held changes expired, and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}`
+    : null;
+
+/** Returns the words of `expiredText` about the changes that are held now. */
+export async function readExpired(
+  target: string,
+  guardStore: Pick<Outbox['guardStore'], 'countHeld' | 'onHold'>,
+): Promise<string | null> {
+  const [{ expired }, hold] = await Promise.all([guardStore.countHeld(), guardStore.onHold()]);
+  return expiredText(expired, target, hold);
 }
 
 /** Reads the newest approval and the kept decisions of one target. */

@@ -3,6 +3,7 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { ChangeList } from '../../directory/guard/held-changes.ts';
 import { isSameApproval, lastPlaceOf, listIdOf, withinTarget } from './approval-id.ts';
+import { readExpired } from './approval-ids.ts';
 import { approvalsAt, isUndecided, toWaitingApproval, type FoundApproval } from './approvals-at.ts';
 
 /**
@@ -104,15 +105,21 @@ async function findFirstApproval(
   };
 }
 
-/** Returns the id of the approval that is open now at the target of an id that fits no approval; undefined: none is open. */
-export async function presentApprovalId(
-  states: readonly DesiredState[],
-  id: string,
-): Promise<string | undefined> {
+/** Held changes of the target of an id that fits no approval. */
+interface HeldNow {
+  /** Id of the approval that can be decided; undefined: there is none. */
+  present?: string | undefined;
+  /** Words about held changes whose approval has expired (`expiredText`); null: there are none. */
+  expired: string | null;
+}
+
+/** Returns what is held now at the target of an id that fits no approval. */
+export async function heldNow(states: readonly DesiredState[], id: string): Promise<HeldNow> {
   for (const { connection, outboxes } of states)
-    for (const [target, outbox] of outboxes) {
-      const open = id.startsWith(`${connection}.${target}.`) ? await outbox.guardStore.open() : undefined;
-      if (open) return `${connection}.${open.id}`;
+    for (const [target, { guardStore }] of outboxes) {
+      if (!id.startsWith(`${connection}.${target}.`)) continue;
+      const [open, expired] = await Promise.all([guardStore.open(), readExpired(target, guardStore)]);
+      return { present: open && open.leftMs > 0 ? `${connection}.${open.id}` : undefined, expired };
     }
-  return undefined;
+  return { expired: null };
 }

@@ -1,5 +1,5 @@
 // Converts the result of the guard for an order about held or rejected changes to the outcome that an operator reads.
-import { judgedAnew } from '../../directory/guard/operator-hold.ts';
+import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decided } from '../../directory/guard/decisions.ts';
 import type { StoredFirstApproval } from '../../directory/guard/first-approvals.ts';
@@ -28,6 +28,8 @@ export type DecisionOutcome =
       remaining: number;
       /** First approvals that ended with this decision, without the one that it completed. */
       endedFirstApprovals: WaitingApproval[];
+      /** How the hold of the target ends, before which no change is written or judged anew; absent: no hold. */
+      endOfHold?: string;
     }
   /** The order is the first of two approvals: a second person has to approve `id` before `expiresAt` (ISO 8601). */
   | { kind: 'noted'; id: string; items: number; expiresAt?: string }
@@ -127,7 +129,9 @@ async function decidedOutcome(
   const endedFirstApprovals = firstsBefore
     .filter(({ field }) => !notEnded.has(field))
     .map((each) => toWaitingApproval(approval.connection, each));
-  return { ...reached, id: approval.id, remaining, endedFirstApprovals };
+  const hold = await outbox.guardStore.onHold();
+  const endOfHold = hold ? { endOfHold: holdAdvice(approval.target, hold) } : {};
+  return { ...reached, id: approval.id, remaining, endedFirstApprovals, ...endOfHold };
 }
 
 /** Returns why the guard found nothing for an order; undefined: nothing more is known. */

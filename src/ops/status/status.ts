@@ -9,9 +9,10 @@ import type { LastProof } from '../../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../../directory/logs/event-stream.ts';
 import { isRepaired } from '../../directory/outbox/mapped-by.ts';
 import type { CoverageOfKinds, ExpectedRuns, RunReport } from '../../directory/outbox/runs.ts';
-import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
+import type { Hold } from '../../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { isoTime } from '../../support/sources.ts';
+import { expiredText } from '../approvals/approval-ids.ts';
 import { reconcileAgeText } from '../doctor/reconcile-age.ts';
 import { redisRefusalOf, type FleetReport, type ReadFleet } from './fleet.ts';
 import { judgeLoad, type LoadProgress } from './load-progress.ts';
@@ -197,10 +198,7 @@ async function readStored(
     held: held.total,
     ...held.kinds,
     expired: held.expired,
-    approvalExpired:
-      held.expired > 0
-        ? `the approval of ${held.expired} of the held changes expired, and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}`
-        : null,
+    approvalExpired: expiredText(held.expired, target, hold),
     expiresAt: approval ? isoTime(approval.expiresAt) : null,
     leftMs: approval?.leftMs ?? null,
   };

@@ -3,6 +3,7 @@
 // (`toDoneNote`, `noteDone`), and the next sync of the resource ends their wait. A plan counts them and says so
 // (`countDecidable`, `doneText`).
 import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { BUT_NOT_ON_HOLD } from '../../directory/guard/operator-hold.ts';
 import { NO_GENERATION } from '../../directory/logs/provisioning-log.ts';
 import { isUnmanaged, removedUser } from '../../directory/member-names.ts';
 import type { Drift } from '../../directory/outbox/drift.ts';
@@ -174,7 +175,7 @@ export function doneText({ held, rejected }: DecidableCounts): string {
     ...(rejected > 0 ? [counted(rejected, 'rejected change')] : []),
   ];
   const isOne = held + rejected === 1;
-  return `${parts.join(' and ')} ${isOne ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${isOne ? 'it' : 'them'} off the list`;
+  return `${parts.join(' and ')} ${isOne ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${isOne ? 'it' : 'them'} off the list${BUT_NOT_ON_HOLD}`;
 }
 
 /**
@@ -183,4 +184,4 @@ export function doneText({ held, rejected }: DecidableCounts): string {
  * @param count 1 or more
  */
 export const absentText = (count: number): string =>
-  `${counted(count, 'member')} whose removal is decided with the account ${count === 1 ? 'is' : 'are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;
+  `${counted(count, 'member')} whose removal is decided with the account ${count === 1 ? 'is' : 'are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list${BUT_NOT_ON_HOLD}`;

@@ -4,7 +4,7 @@ import { TOKEN_IDENTITY } from '../../../directory/guard/first-approvals.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approvals/approval-selection.ts';
 import { decideApproval, listApprovals, showApproval } from '../../../ops/approvals/approvals.ts';
-import { presentApprovalId } from '../../../ops/approvals/approval-lookup.ts';
+import { heldNow } from '../../../ops/approvals/approval-lookup.ts';
 import { isUndecided } from '../../../ops/approvals/approvals-at.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.ts';
 import { Problem } from '../problem.ts';
@@ -157,6 +157,10 @@ function decisionRoute(
         }),
         kinds: omittable(kindCounts),
         remaining: omittable(integerField),
+        endOfHold: omittable({
+          ...textField,
+          description: 'decided: how the hold of the target ends, before which nothing is written.',
+        }),
         endedFirstApprovals: omittable({
           ...firstApprovalList,
           description: 'decided: other first approvals that ended with this decision.',
@@ -217,13 +221,13 @@ function refuseUnknown(error: unknown): never {
 }
 
 async function unknownApproval({ states }: AdminContext, id: string): Promise<Problem> {
-  const present = await presentApprovalId(states, id);
-  const next =
-    present === undefined
-      ? 'GET /admin/v1/approvals?all=true lists them'
-      : `what is held now has the id ${present}`;
+  const { present, expired } = await heldNow(states, id);
+  const next = [
+    ...(present === undefined ? [] : [`what is held now has the id ${present}`]),
+    ...(expired === null ? [] : [expired]),
+  ];
   return new Problem(
     404,
-    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: ${next}.`,
+    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: ${next.join('; ') || 'GET /admin/v1/approvals?all=true lists them'}.`,
   );
 }
