@@ -129,7 +129,7 @@ async function decidedOutcome(
   const endedFirstApprovals = firstsBefore
     .filter(({ field }) => !notEnded.has(field))
     .map((each) => toWaitingApproval(approval.connection, each));
-  const hold = await outbox.guardStore.onHold();
+  const hold = await guardStore.onHold();
   const endOfHold = hold ? { endOfHold: holdAdvice(approval.target, hold) } : {};
   return { ...reached, id: approval.id, remaining, endedFirstApprovals, ...endOfHold };
 }

@@ -44,8 +44,8 @@ const DATA_LOST =
   'Redis came back empty: accounts of people and groups that were not pushed again are not compared';
 
 /**
- * Adds what is not sure yet to the message of a run that converged or ended with held changes: the number of resources that changed during every read and were
- * not compared, and that processes with other rules may have applied the changes.
+ * Adds what is not sure yet to the message of a run that converged or ended with held changes: the number of resources that changed
+ * during every read and were not compared, and that processes with other rules may have applied the changes.
  */
 export function withOpen(end: End, { moved, rulesAgree }: RunFindings): End {
   if (end.outcome !== 'converged' && end.outcome !== 'held') return end;
