@@ -1,6 +1,6 @@
 // Implements the SCIM operations on groups (RFC 7644 §3). A PUT or PATCH is split into the attributes and the steps of members. A
-// PATCH that only adds, removes or replaces members by value is a set operation in the directory (`changeMembers`): it does not
-// read the group, costs the same for any size of group, and keeps parallel changes. All else reads the group, computes the new
+// PATCH without If-Match that only adds, removes or replaces members by value is a set operation in the directory (`changeMembers`):
+// it does not read the group, costs the same for any size of group, and keeps parallel changes. All else reads the group, computes the new
 // one, and stores it unless another write came between (`readAndPut`).
 import type { MemberStep as DirectoryStep, Method } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';

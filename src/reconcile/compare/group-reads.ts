@@ -137,7 +137,7 @@ export async function sortPending(scan: ScanResult, user: ComparedUser): Promise
 }
 
 /** Whether a user is a member of a group. `noGroup`: the platform has no such group. `unknown`: it could not be read. */
-export type ReadMembership =
+type ReadMembership =
   | { state: 'member' | 'notMember'; name: string; changedAt: string | undefined }
   | { state: 'noGroup' | 'unknown'; name?: undefined; changedAt?: undefined };
 

@@ -69,7 +69,8 @@ export async function handOverPerson(
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !ownedKeys.has(itemKey(item)));
   const all = [...interrupted, ...items];
   const confirmed = await confirmMoves(scope, ref, head, all, { ownedBefore: ownedKeys, refused }, options);
-  const hasRest = person.items.length >= MOST_ITEMS;
+  // If nothing was moved, the next run would meet the same items.
+  const hasRest = person.items.length >= MOST_ITEMS && confirmed.moved > 0;
   // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do, and items beyond
   // the limit of a run.
   if (problem === undefined && confirmed.unconfirmed === 0 && !hasRest)
