@@ -12,7 +12,7 @@ import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
 import { type PlanReview, reviewPlan, scopeOfPlan } from '../reconcile/plan/review-plan.ts';
 import { counted, total } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { agrees, carryOutQuestion, confirm } from './confirm.ts';
+import { agrees, carryOutQuestion, confirm, UNCHANGED } from './confirm.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
 import { complainLostData } from './lost-data.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -87,6 +87,7 @@ async function applyAll(plans: Plan[], context: CommandContext, flags: ApplyFlag
   if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, isDataLost);
   const left = reviews.map((review) => review.left);
   if (!(await isAgreed(left, flags))) {
+    complain(UNCHANGED);
     cli.exit(1);
     return;
   }

@@ -33,7 +33,7 @@ export async function ask(question: string): Promise<string> {
   return answer;
 }
 
-const UNCHANGED = 'Nothing was changed.';
+export const UNCHANGED = 'Nothing was changed.';
 
 /** The error when an order needs a yes and no terminal is there to ask on. */
 export const NEEDS_YES = 'Nothing was changed: without a terminal, and with --json, this order needs --yes.';

@@ -1,5 +1,5 @@
-// Formats the changes of a resource that the guard judged as sentences: how many are held, approved and rejected, and what else
-// waits because a deactivation is held or was rejected. Pure.
+// Formats the changes of a resource that the guard judged as sentences: how many are held, expired, approved and rejected, and
+// what else waits because a deactivation is held or was rejected. Pure.
 import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 import type { ExplainedFacts } from './explanation.ts';

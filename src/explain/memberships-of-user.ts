@@ -180,7 +180,7 @@ function wantedState(
     // A group without link gives no membership, also if no addition is pending: another connection may have taken the group over.
     return link.id === undefined ? { state: 'toAdd', ...cause } : { state: 'applied' };
   // The person is in the group under the name that the group has by its link. Somebody may have renamed the group since its last
-  // sync: explain.ts corrects the state when the platform shows the desired name.
+  // sync: already-made.ts corrects the state when the platform shows the desired name.
   const because = `${STILL_CALLED}${former} at the platform as of its last sync, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
   // The policy `create-only` renames no group that the bridge has completed.
   const left = policy === 'create-only' && !link.isIncomplete ? { condition: 'LeftByPolicy' } : {};
