@@ -33,6 +33,7 @@ export async function ask(question: string): Promise<string> {
   return answer;
 }
 
+/** Says that an order was not carried out, because its question was not answered with yes. */
 export const UNCHANGED = 'Nothing was changed.';
 
 /** The error when an order needs a yes and no terminal is there to ask on. */
