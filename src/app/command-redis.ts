@@ -14,12 +14,17 @@ const COMMAND_WAIT_MS = 10_000;
 /** Pause between two PINGs, milliseconds. It is short, because the first PING always comes before the connection is open. */
 const PING_PAUSE_MS = 10;
 
-/** Starts to connect and returns at once; the returned `reach` waits for an answer. */
+/**
+ * Starts to connect and returns at once; the returned `reach` waits for an answer.
+ * @param options.onlyReads stays connected to a replica, which answers reads; other commands connect anew when it refuses a write,
+ * because after a failover the address may lead to the new primary
+ */
 export function connectCommand(
   settings: RedisSettings & { prefix: string },
   { clock, logger }: { clock: Clock; logger: Logger },
+  { onlyReads = false }: { onlyReads?: boolean | undefined } = {},
 ) {
-  const redis = connectRedis(settings, 'commands', logger, { staysAtReplica: true });
+  const redis = connectRedis(settings, 'commands', logger, { staysAtReplica: onlyReads });
   /** Repeats PING until it succeeds: a cluster reports ready before all of its nodes are reachable. */
   async function waitForAnswer(signal?: AbortSignal): Promise<void> {
     const deadline = clock.now() + COMMAND_WAIT_MS;

@@ -123,12 +123,18 @@ export function runChecks(
 }
 
 /**
- * Opens one reconcile scope for each connection and target. @param signal ends the wait for Redis
+ * Opens one reconcile scope for each connection and target.
+ * @param options.signal ends the wait for Redis
+ * @param options.onlyReads as in `connectCommand`
  * @throws Error when Redis does not answer or its data has another version
  */
-export async function openScopes(config: Config, deps: AppDeps, { signal }: { signal?: AbortSignal } = {}) {
+export async function openScopes(
+  config: Config,
+  deps: AppDeps,
+  { signal, onlyReads }: { signal?: AbortSignal; onlyReads?: boolean } = {},
+) {
   const releasers = createReleasers(deps.logger);
-  const { redis, reach } = connectCommand(config.redis, deps);
+  const { redis, reach } = connectCommand(config.redis, deps, { onlyReads });
   releasers.add('redis', () => redis.disconnect());
   const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
   const running = await reach({ signal })

@@ -1,5 +1,6 @@
-// Finds what the command approvals tells of held changes before and after an approval: last administrators, deletions of groups,
-// and changes that were held under other settings.
+// Finds facts that the command approvals prints. For an order to approve (approval-decision.ts), before it: last administrators and
+// the groups to delete; after it, about these groups: `heldAgainText` and `isSomeHeld`. For the list (approvals.ts): changes held
+// under other settings, and expired ones.
 import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
@@ -47,8 +48,8 @@ export async function groupsToDelete(
 }
 
 /**
- * Returns whether the guard still holds a change of one of these groups. After the deletion of a group was approved, this is the
- * removal of a member.
+ * Returns whether the guard still holds a change of one of these groups, whose deletion was approved. Such a change is the removal
+ * of a member: a group is deleted only after the removals of all its members are approved.
  */
 export async function isSomeHeld(
   states: readonly DesiredState[],

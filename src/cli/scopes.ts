@@ -77,7 +77,7 @@ export async function withScopes<T>(
   // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();
   try {
-    const opened = await openScopes(config, deps, { signal: ended.signal });
+    const opened = await openScopes(config, deps, { signal: ended.signal, onlyReads: !mayWrite });
     const { scopes, stop: close, ...rest } = opened;
     stop = close;
     const chosen = scopes

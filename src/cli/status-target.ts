@@ -81,26 +81,28 @@ function printCoverage({ coverage }: TargetStatus): void {
 
 function printWaiting({ dirty, hold, priorities, fleet }: TargetStatus): void {
   if (dirty === 0) return;
-  // While Redis takes no writes, what was taken from the outbox may have no job in the queue.
   const refuses = redisRefusalOf(fleet.findings) !== undefined;
   const causes = [
     ...(hold ? ['for the end of the hold'] : []),
     ...(refuses ? ['until Redis takes writes'] : []),
   ];
   const title = causes.length > 0 ? `waiting ${causes.join(' and ')}` : 'waiting';
-  say(`  ${title}: ${refuses ? dirty : waitingText(dirty, priorities)}`);
+  // While Redis takes no writes, a change that was handed over may have no job in the queue.
+  const handedOver = refuses ? 'handed over' : 'in the queue or with a worker';
+  say(`  ${title}: ${waitingText(dirty, priorities, handedOver)}`);
 }
 
 /**
  * Returns the number of waiting resources by priority, and of those in the queue or with a worker. A resource whose deactivation
  * the source took back keeps the priority of the deactivation.
+ * @param handedOver words for the latter
  */
-function waitingText(dirty: number, priorities: TargetStatus['priorities']): string {
+function waitingText(dirty: number, priorities: TargetStatus['priorities'], handedOver: string): string {
   const waiting = Object.entries(priorities).filter(([, count]) => count > 0);
   const taken = dirty - total(waiting.map(([, count]) => count));
   return [
     ...waiting.map(([priority, count]) => `${count} in the priority ${priority}`),
-    ...(taken > 0 ? [`${taken} in the queue or with a worker`] : []),
+    ...(taken > 0 ? [`${taken} ${handedOver}`] : []),
   ].join(', ');
 }
 
@@ -139,7 +141,7 @@ function printNeedsOfReconcile({ target, hasMoved, hasNewRules, lostAttributes }
   if (hasMoved) say(`  ${movedText(target)}`);
   if (hasNewRules)
     say(
-      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform, or while a process of the service runs with other settings',
+      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform, or while a process of the service runs with other settings, or not everybody could be read',
     );
   if (lostAttributes.length > 0)
     say(

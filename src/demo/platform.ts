@@ -1,4 +1,5 @@
-// Reads the platform's state and the calls that it received, through the sandbox's control port.
+// Uses the sandbox's control port: reads the platform's state and the calls that it received, and slows the answers of the chat, so
+// that a step of the demo can deactivate a user in the middle of one (access.ts).
 import { request, type Dispatcher } from 'undici';
 
 export interface PlatformState {
@@ -30,7 +31,7 @@ export const isRecordedWrite = ({ method }: RecordedCall): boolean => method !==
 
 export type Platform = ReturnType<typeof createPlatform>;
 
-/** Creates the reader; it changes no stored object of the platform. */
+/** Returns functions that change no user or group; `paceChat` changes a setting of the sandbox. */
 export function createPlatform(options: { controlUrl: string; agent: Dispatcher }) {
   const { controlUrl, agent } = options;
   const get = async (path: string): Promise<unknown> => {
@@ -43,7 +44,7 @@ export function createPlatform(options: { controlUrl: string; agent: Dispatcher 
     /** Returns every call of `serve` since the start, oldest first. */
     calls: async () =>
       ((await get('/requests')) as RecordedCall[]).filter(({ path }) => !DATA_REQUESTS.test(path)),
-    /** Sets the pause before each chat record, milliseconds. */
+    /** Sets the pause before each record (part) of a chat answer, milliseconds; 0 ends the pauses. */
     paceChat: async (chatRecordDelayMs: number): Promise<void> => {
       const body = JSON.stringify({ chatRecordDelayMs });
       const answer = await request(`${controlUrl}/settings`, { method: 'PATCH', body, dispatcher: agent });

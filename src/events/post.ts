@@ -1,4 +1,5 @@
-// Posts one token to the receiver and interprets the answer (RFC 8935 §2).
+// Posts one security event token (a signed JWT about one event; below: event token) to the receiver and interprets the answer
+// (RFC 8935 §2).
 import { postText, type PostAnswer } from '../support/post.ts';
 
 export interface ReceiverSettings {
@@ -10,7 +11,7 @@ export interface ReceiverSettings {
 
 type PostOutcome =
   | { kind: 'accepted' }
-  /** The receiver refused the token permanently. */
+  /** The receiver refused the event token permanently. */
   | { kind: 'refused'; err: string; description: string }
   /** The delivery has to be repeated. `quote`: text of the receiver, which may contain personal data. */
   | { kind: 'later'; problem: string; retryAfterMs?: number; quote?: string };
@@ -21,8 +22,8 @@ const MAX_BYTES = 16_384;
 /** Largest number of stored characters of an error text from the receiver. */
 const MOST_TEXT = 500;
 /**
- * Error codes of RFC 8935 §2.4 about keys, issuer, audience and access. They concern all tokens, and an operator can
- * correct their cause in the settings, so the tokens wait.
+ * Error codes of RFC 8935 §2.4 about keys, issuer, audience and access. They concern all event tokens, and an operator can correct
+ * their cause in the settings, so the event tokens wait.
  */
 const CAUSED_BY_SETTINGS = new Set([
   'invalid_key',
@@ -32,7 +33,7 @@ const CAUSED_BY_SETTINGS = new Set([
   'access_denied',
 ]);
 
-/** Posts one signed token. Never rejects. @param settings read at each call, because the bearer token may be rotated */
+/** Posts one event token. Never rejects. @param settings read at each call, because the bearer token may be rotated */
 export async function postToken(
   settings: ReceiverSettings,
   text: string,

@@ -1,5 +1,6 @@
-// Sets `observed`, the value at the platform, in the values of an explanation, by the plan entries and the account of a look at the
-// platform. Pure.
+// Adds what was read at the platform to the values of an explanation: `withObserved` from the account of a user, `withObservedName`
+// from the plan entries of a group. platform-look.ts asks the other functions whether the account is there, which values differ,
+// and which attributes have no value, so that a default of the platform applies. Pure.
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
 import { masked } from '../reconcile/compare/user-case.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';
@@ -42,13 +43,17 @@ export const hasAccount = (entries: readonly PlanEntry[]): boolean =>
 export const isUnlikeObserved = ({ desired, observed }: AttributeState): boolean =>
   observed !== undefined && !sameValue(observed, desired);
 
-/** Returns a test: whether the attribute of this name is mapped and has no stored value at the platform. */
+/**
+ * Returns a test: whether the attribute of this name is mapped and has no stored value at the platform. A value that was not read
+ * (`observed` undefined) counts as set, so that no default is claimed for it.
+ */
 export function unsetTest(
   { target }: ReconcileScope,
   entries: readonly PlanEntry[],
   values: readonly AttributeState[],
 ): (attribute: string) => boolean {
   const setThere = new Set<string>();
+  // `values` leaves out an attribute that is neither desired nor applied; a value that others gave it is only in the entries.
   for (const { attribute, before } of entries)
     if (attribute !== undefined && (before?.[attribute] ?? null) !== null) setThere.add(attribute);
   // A value of state `kept` is not compared with the platform: its applied value is taken as what the platform has.

@@ -77,9 +77,10 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
 function linkText(found: Explanation): string {
   const { policy, mark, fleet } = found;
   // While Redis takes no writes, a change that was handed to the queue may have no job there.
-  const markWords = redisRefusalOf(fleet)
-    ? 'a change waits until Redis takes writes'
-    : mark && MARK_WORDS[mark.state];
+  const markWords =
+    redisRefusalOf(fleet) && mark?.state === 'queued'
+      ? 'a change waits until Redis takes writes'
+      : mark && MARK_WORDS[mark.state];
   const marked = mark ? `; ${markWords}` : '';
   return `${storedLinkText(found)}${lookText(found)}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
 }

@@ -84,13 +84,15 @@ export async function conditionOf(
       status: null,
       advice: `Nothing: the next reconcile brings it, or scim-bridge sync ${ref}.`,
     };
-  if (await isGivenUp(scope, ref, condition))
+  // No run tries a dead letter again that an operator dropped.
+  const isDeadLetter = (await outbox.resourceStatus(ref)).blockedSince !== null;
+  if (isDeadLetter && (await isGivenUp(scope, ref, condition)))
     return {
       reason,
       message: givenUpText(ref),
       since: isoTime(since),
       status: null,
-      advice: 'Nothing: the next reconcile tries it again.',
+      advice: `Nothing: the next reconcile that repairs tries it again, or scim-bridge sync ${ref}.`,
     };
   const message = presentMessage(condition, settings);
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;

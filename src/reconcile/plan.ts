@@ -100,6 +100,10 @@ export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
   return keyed.map(({ entry }) => entry);
 }
 
+/** Returns whether the comparison has read the platform whole: both lists are complete, and no resource is unread. */
+export const isReadWhole = ({ proof, unknown }: Pick<Plan, 'proof' | 'unknown'>): boolean =>
+  proof.users.complete && proof.groups.complete && unknown === 0;
+
 /** Returns the number of entries that applying the plan would execute. */
 export const changesIn = ({ entries }: Plan): number => entries.filter(isChange).length;
 

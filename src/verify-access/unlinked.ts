@@ -135,8 +135,12 @@ async function whyUnmanaged(
   ref: Ref,
   { core, link: { condition }, account: { id, userName } }: { core: Core; link: Link; account: WireUser },
 ): Promise<string> {
-  const { links, target } = scope;
-  if (condition) return (await isGivenUp(scope, ref, condition)) ? givenUpText(ref) : condition.message;
+  const { links, outbox, target } = scope;
+  if (condition) {
+    // No run tries a dead letter again that an operator dropped.
+    const isDeadLetter = (await outbox.resourceStatus(ref)).blockedSince !== null;
+    return isDeadLetter && (await isGivenUp(scope, ref, condition)) ? givenUpText(ref) : condition.message;
+  }
   // `elsewhere`: the links of the other connections.
   const holder = await links.elsewhere.holderOf(target.name, 'User', id);
   if (holder) return takenText('User', holder, { target: target.name, core });

@@ -156,7 +156,7 @@ test('the memory of Redis is full → a deletion is stored and says what it wait
   const inflight = `${place.settings.redis.prefix}:{default}:inflight:main`;
   await eventually('both were handed to the queue', async () => (await place.redis.zcard(inflight)) === 2);
   const { text } = await runCommand('status');
-  expect(text).toMatch(/waiting until Redis takes writes: 2$/m);
+  expect(text).toMatch(/waiting until Redis takes writes: 2 handed over$/m);
   expect(text).toContain('pushes are refused, except deletions, and');
   expect(text).not.toContain('in the queue');
   const explained = await runCommand('explain', `User:${bob}`);

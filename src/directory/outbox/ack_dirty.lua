@@ -94,7 +94,8 @@ if p.outcome == 'later' then
     redis.call('ZREM', key('accepted', p.target), p.ref)
     enqueue(p.target, p.ref, (p.isRefused and BEHIND_REFUSED or BEHIND_HELD) * SPAN + now + p.delayMs)
   else
-    -- If the sync of the holder ended during this sync, it woke the heirs before this resource was one of them: due now.
+    -- The holder has the name that this resource waits for. If the holder's sync ended during this one, it woke those who wait
+    -- before this resource was among them. Nothing else would wake it at once, so it is due now.
     local has_ended = p.awaitsMark and redis.call('HEXISTS', key('marks', p.target), p.holder) == 0
     make_due(p.target, p.ref, p.priority, has_ended and now or now + p.delayMs)
   end

@@ -61,7 +61,10 @@ export function createRecognition(
     if (!isReset) for (const each of others) await forgetOf(each);
   }
 
-  /** Forgets the addresses of a connection. Its running syncs end before their next write. */
+  /**
+   * Forgets at which addresses of the target the linked accounts of a connection were recognised. Also ends the leases of its
+   * running syncs, so that they stop before their next write.
+   */
   async function forgetOf(connection: Keyspace): Promise<void> {
     const name = connection.key('tenant', target);
     await redis.multi().del(name).sadd(name, NO_ADDRESS).exec();

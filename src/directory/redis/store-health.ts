@@ -157,7 +157,7 @@ export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
   if (!pulse.up) return undefined;
   if (pulse.role !== 'master') return { reason: 'it is a replica', advice: REPLICA_ADVICE };
   return isFull(pulse.memory)
-    ? { reason: fullText(pulse.memory), advice: FULL_ADVICE, takesDeletions: true }
+    ? { reason: fullText(pulse.memory), advice: FULL_ADVICE, takesDeletions: pulse.refusal === undefined }
     : pulse.refusal;
 }
 

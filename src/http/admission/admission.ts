@@ -44,7 +44,11 @@ const READINGS = { atOnce: 16, queue: 200, waitMs: 10_000 };
 const POLLS = { atOnce: 2, queue: 16, waitMs: 2000 };
 const LARGE_BODIES = { atOnce: 2, queue: 64, waitMs: 5000 };
 
-/** @param maxBodyBytes largest body; the budget is raised so that one body of this size always fits */
+/**
+ * Creates the limits of this process.
+ * @param maxBodyBytes size of the largest body. The limit of request bodies in flight is at least twice this size, because one
+ * connection gets at most half of it.
+ */
 export function createAdmission({
   limits,
   maxBodyBytes,

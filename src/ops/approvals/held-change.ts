@@ -108,7 +108,10 @@ export async function describeChanges(
   });
 }
 
-/** Returns the names of a change, of its removed member or attribute, and the address of the person. */
+/**
+ * Returns the fields that tell an operator whom a change is about: the name of its user or group, the mail address of the user or
+ * removed member, and the name of the removed member or cleared attribute.
+ */
 function namesOf(
   item: Destruction,
   {

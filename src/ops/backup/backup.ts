@@ -25,9 +25,9 @@ export interface BackupReport {
 /** Place of a damaged item; its content may be personal data. */
 interface DamagedItem {
   connection: string;
-  /** Redis key without the base, such as `users` or `links:main`. */
+  /** Redis key without prefix and connection, such as `users` or `links:main`. */
   key: string;
-  /** Id or field; absent in a key without them. */
+  /** Id or field of the item in the key; absent if the key has neither. */
   item?: string;
 }
 

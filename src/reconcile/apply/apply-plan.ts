@@ -9,7 +9,7 @@ import { markToJudgeAnew, refsToJudgeAnew } from './judge-anew.ts';
 import { markPlan } from './mark.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
-import { changesIn, type Plan } from '../plan.ts';
+import { changesIn, isReadWhole, type Plan } from '../plan.ts';
 import { storeForNextRun } from './store-for-next-run.ts';
 import { untilApplied, type AwaitOptions } from './until-applied.ts';
 import { becomesPending } from '../unwritten/unwritten-reasons.ts';
@@ -54,7 +54,7 @@ export async function applyPlan(
 ): Promise<CarriedOut> {
   const { repair, confirm, guard, signal } = options;
   const changeCount = changesIn(plan);
-  const isProven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
+  const isProven = isReadWhole(plan);
   // A plan without changes needs no confirmation.
   const mayRepair = repair && (changeCount === 0 || ((await confirm?.(plan)) ?? true));
   if (changeCount > 0 && !mayRepair) return reportOnly(scope, plan, { findings, isProven, signal });

@@ -82,9 +82,9 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
     if (!options.joins) continue;
     const { last } = await runs.read();
     // A report that only found differences does not count for a run that repairs them.
-    const isRepair = last?.outcome !== 'drifted' || !options.repair;
+    const suffices = last?.outcome !== 'drifted' || !options.repair;
     // A killed run leaves no report; then this run starts.
-    if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && isRepair) return { report: last };
+    if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && suffices) return { report: last };
   }
 }
 
@@ -107,7 +107,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
       pass = { ...pass, confirm: undefined };
     }
     const applied = await applyInPasses(scope, pass, fence, compared);
-    if (applied.kind === 'carried') return await finishRun(scope, pass, applied, { startedAt, begunAt });
+    if (applied.kind === 'applied') return await finishRun(scope, pass, applied, { startedAt, begunAt });
     const { plan } = applied.compared;
     const report = toReport(plan, startedAt, await runs.now(), applied.end);
     await runs.end(report);
@@ -144,9 +144,9 @@ async function withNewTenant(scope: ReconcileScope, { plan, findings }: Compared
   return { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
 }
 
-/** The last comparison of a run: its plan was applied (`carried`), or the run ends without a write (`stopped`). */
+/** The last comparison of a run: its plan was applied, or the tenant was not recognised (`stopped`), so nothing more is written. */
 type AppliedPasses = { compared: Compared } & (
-  { kind: 'carried'; carried: CarriedOut } | { kind: 'stopped'; end: End }
+  { kind: 'applied'; carried: CarriedOut } | { kind: 'stopped'; end: End }
 );
 
 /** Applies a plan. While resources were left out, makes and applies another one, up to MOST_PASSES times in all. */
@@ -162,7 +162,7 @@ async function applyInPasses(
     if (end) return { kind: 'stopped', compared, end };
     const carried = await applyPlan(scope, options, fence, compared.plan, compared.findings);
     if (passes === MOST_PASSES || carried.isWhole || carried.end.outcome !== 'converged')
-      return { kind: 'carried', compared, carried };
+      return { kind: 'applied', compared, carried };
     compared = await makePlan(scope, options);
   }
 }
@@ -212,7 +212,7 @@ async function finishRun(
     exceptions,
     ...(conflicts && { conflicts }),
   };
-  // `withLoss` makes a run `unproven` although it compared everything that is stored, so its outcome before counts here.
+  // A run that compared everything that is stored is no failed run, also if `withLoss` has made its outcome `unproven`.
   await scope.runs.end(report, comparesAll(afterHandover));
   return { report, plan };
 }

@@ -13,7 +13,7 @@ import type { Logger } from '../../support/logger.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
 import { isChange, isDrift } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
-import type { Plan } from '../plan.ts';
+import { isReadWhole, type Plan } from '../plan.ts';
 import { reconcile } from './run.ts';
 import { RunStopped } from './run-lock.ts';
 
@@ -96,8 +96,8 @@ export function startScheduler(
 }
 
 /**
- * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew, and repeats a run
- * that did not compare everything. A run waits until all processes have the same rules, because any process may sync a marked
+ * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew, and repeats a
+ * run that did not compare everything. A run waits until all processes have the same rules, because any process may sync a marked
  * resource, by its own rules.
  */
 async function startDueRuns(
@@ -137,8 +137,8 @@ async function startDueRuns(
         const end = why === undefined ? 'none' : await run(why);
         if (end !== 'none') lastRunFor = mappedBy;
         if (end === 'incomplete') repeatAt = clock.now() + backoffMs(++incomplete, REPEAT, random);
-        // Another run, of the schedule or of an operator, may have compared everything meanwhile. If one is in progress (`none`), the
-        // next look decides.
+        // Another run, of the schedule or of an operator, may have compared everything meanwhile. If one is in progress (`none`),
+        // the next look decides.
         else if (clock.now() >= repeatAt && (why === undefined || end === 'complete'))
           [incomplete, repeatAt] = [0, Infinity];
       }
@@ -246,8 +246,8 @@ async function runOnce(
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
     else log.warn(line, 'reconciled, differences found: see scim-bridge status');
     if (plan === undefined) return 'none';
-    // After Redis came back empty each run ends as unproven, until everybody was pushed again.
-    return outcome === 'unproven' && !(await scope.isDataLost()) ? 'incomplete' : 'complete';
+    // A run that compared all that is stored ends as unproven too after Redis came back empty.
+    return outcome === 'unproven' && !isReadWhole(plan) ? 'incomplete' : 'complete';
   } catch (error) {
     if (signal.aborted || error instanceof RunLost) return 'none';
     log.error({ err: error as Error, why }, 'reconcile failed: see scim-bridge status');

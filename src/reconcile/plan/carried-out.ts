@@ -27,9 +27,12 @@ const WHOLE: ReadonlySet<PlanEntry['action']> = new Set(['create', 'adopt', 'rel
 /** Returns whether a present difference is about the part of the resource that the entry of the plan changes. */
 function concernsSame(entry: PlanEntry, other: PlanEntry): boolean {
   if (other.action === 'unmanaged') return false;
-  // A conflict without desired values is an attribute that cannot be mapped: the plan cannot have an entry for its value.
+  // A conflict with desired values is about the whole account or group: it cannot be made, adopted or linked anew. One without is
+  // an attribute that cannot be mapped, and the plan has no entry for its value.
   if (other.action === 'conflict') return other.after !== null;
   if (WHOLE.has(other.action) || partOf(other) === partOf(entry)) return true;
+  // A change of the whole resource is not made while anything of it but a membership differs: memberships have entries of their
+  // own.
   return WHOLE.has(entry.action) && other.member === undefined;
 }
 

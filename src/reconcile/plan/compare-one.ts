@@ -1,4 +1,4 @@
-// Compares one user or group with the platform, for explain and for the sync of one resource; writes nothing.
+// Compares one user or group with the platform, for explain and before a sync that an operator orders; writes nothing.
 import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readInPortions } from '../../directory/redis/portions.ts';
@@ -36,8 +36,8 @@ export interface ComparedOne extends Partial<
    */
   pendingDone?: readonly Ref[] | undefined;
   /**
-   * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are too
-   * many or could not be read.
+   * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are
+   * too many or could not be read.
    */
   notCompared?: number;
   /** The values of a user could not be read, so that only the rest was compared. */
@@ -55,13 +55,13 @@ interface CompareOptions {
   /** Whether the members of a group are compared too; absent: they are. */
   members?: boolean;
   /**
-   * Largest number of members of a group who are looked up to see which held and rejected removals the platform has already; absent:
-   * all, as a sync has to know all that it writes.
+   * Largest number of members of a group who are looked up to see which held and rejected removals the platform has already;
+   * absent: all, because the report of an ordered sync is made from this comparison.
    */
   mostDone?: number;
   /**
-   * Largest number of members of a group whose account is gone and who are compared. For further members no entry tells whether the
-   * account can be made anew. Absent: all.
+   * Largest number of members of a group whose account is gone and who are compared too, to see whether the account can be made
+   * anew. Further members are left out. Absent: all.
    */
   mostGone?: number;
   noteFailure?: ScanResult['noteFailure'];
@@ -109,7 +109,7 @@ async function compareUser(scan: ScanResult, ref: Ref): Promise<ComparedOne | nu
     ...(isGone && { pendingDone: removalsIn(pendingMemberships) }),
   };
   if (!comparesMemberships(user, entries, link)) {
-    // The sync adds the user to these groups, whose names decide about the access.
+    // Of the groups that the sync adds the user to, only the names are compared: access goes by the name.
     const joined = entries.flatMap(({ action, ref: group, platformId }) =>
       action === 'addMember' && group && platformId !== null ? [group] : [],
     );

@@ -99,8 +99,10 @@ async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<
 }
 
 /**
- * Decides about differences of attributes that no account shows: users whose values are lost have their value list read, and
- * differences of attributes that the user list never returns are removed, without a read of the account.
+ * Decides about suspects that differ in attributes which no account of the list shows. If the value lists of a few users show that
+ * such an attribute has lost its values at the platform (`findLost`), its suspects are added to `valued`: their attribute values
+ * are read too. Otherwise the list does not return the attribute. A suspect that differs in no other value is then dropped, and its
+ * entry in `besides`, if any, becomes `settled`.
  */
 async function decideHidden(
   scan: ScanResult,

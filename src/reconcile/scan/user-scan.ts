@@ -39,7 +39,10 @@ export const createUserScan = (
   besides: new Map<Ref, VerifiedResource>(),
   /** Links of users without difference, with values that the platform has already and their stored links lack. */
   asApplied: [] as AppliedLink[],
-  /** Users that were compared by mapping their records. */
+  /**
+   * Users whose listed account was compared with their mapped record, or cannot be judged from the list (then they are suspects).
+   * The others who need a comparison are added to `unseen` after the last page.
+   */
   seen: new Set<Ref>(),
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
   unseen: new Set<Ref>(),

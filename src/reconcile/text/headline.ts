@@ -1,7 +1,7 @@
 // Words the first line of a plan: how many changes of which sort, or, without changes, whether the platform is as desired.
 import { ACTIONS, type PlanEntry } from '../entry.ts';
 import { handoverWords } from '../handover/render-handover.ts';
-import type { Plan } from '../plan.ts';
+import { isReadWhole, type Plan } from '../plan.ts';
 import { isToBeHeld } from '../unwritten/to-be-held.ts';
 import { counted } from '../../support/counted.ts';
 import { withoutExceptions } from './exception-words.ts';
@@ -58,7 +58,7 @@ function withoutChanges(
     ...(exceptions.total > 0 ? [counted(exceptions.total, 'exception')] : []),
     ...(left > 0 ? [`${counted(left, 'difference')} that no run changes`] : []),
   ];
-  if (!(proof.users.complete && proof.groups.complete && unknown === 0))
+  if (!isReadWhole({ proof, unknown }))
     return `no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + exceptions.total === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
   if (!isAsDesired)
     return `nothing to write${work === undefined ? '' : ' to accounts and groups'}, but the platform is not as desired: ${parts.join(' and ')}, see below.${also}`;

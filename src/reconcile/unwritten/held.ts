@@ -82,8 +82,8 @@ export async function judgedUnderFormerSettings(
 }
 
 /**
- * Returns the users whose values were not written because the tenant had no user list, if it has one now: a proxy may have answered in
- * place of the platform for a long time. Asks only if there are such users.
+ * Returns the users whose values were not written because the tenant had no user list, if it has one now: a proxy may have answered
+ * in place of the platform for a long time. Asks only if there are such users.
  * @param blocked all dead letters of the target
  */
 export async function healedByUserList(scan: ScanResult, blocked: readonly Ref[]): Promise<Ref[]> {
@@ -97,13 +97,15 @@ export async function healedByUserList(scan: ScanResult, blocked: readonly Ref[]
 }
 
 /**
- * Returns the dead letters about an account or group of another connection that no other connection is linked to any more.
+ * Returns the dead letters about an account or group of another connection that no other connection is linked to any more. After
+ * Redis came back empty, nothing is returned: the link of the other connection may be lost.
  * @param blocked all dead letters of the target
  */
 export async function givenUpElsewhere(
-  { links, outbox, target }: ReconcileScope,
+  { links, outbox, target, isDataLost }: ReconcileScope,
   blocked: readonly Ref[],
 ): Promise<Ref[]> {
+  if (blocked.length === 0 || (await isDataLost())) return [];
   const found = await links.getMany(target.name, [...blocked]);
   const areGivenUp = await Promise.all(
     blocked.map((ref, index) => isGivenUp({ links, outbox }, ref, found[index]?.condition)),

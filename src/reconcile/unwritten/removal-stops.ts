@@ -31,7 +31,9 @@ export async function removalStops(
   const stops = new Map<Ref, RemovalStop>();
   const all = [...new Set(users)];
   if (all.length === 0) return stops;
-  // Usually nothing is stopped. The check saves many reads in a first load, which has many additions.
+  // Usually nothing is stopped: no approval is open, so nothing is held, and no group was refused. A refused group is a dead letter
+  // (`blocked`), or a former one that an operator dropped, whose link keeps the refusal. The check saves many reads in a first
+  // load.
   const [approval, { exceptions }, blocked] = await Promise.all([
     outbox.guardStore.open(),
     outbox.backlog(),
@@ -45,18 +47,19 @@ export async function removalStops(
       (groups[index] ?? []).map((group) => ({ ref, item: removal(group, parseRef(ref).id) })),
     );
     const from = [...new Set(removals.map(({ item }) => item.ref))].filter((group) => !recreated.has(group));
-    const [verdicts, observed, unwanted] = await Promise.all([
+    const [verdicts, groupLinks, unwanted] = await Promise.all([
       outbox.guardStore.verdictsOn(removals.map(({ item }) => item)),
       drifts.readLinks(from),
       keptBySettings(scope, from),
     ]);
-    const removing = new Map(
-      observed.filter(({ ref }) => !unwanted.has(ref)).map((each) => [each.ref, each]),
+    const byGroup = new Map(
+      groupLinks.filter(({ ref }) => !unwanted.has(ref)).map((each) => [each.ref, each]),
     );
     for (const [index, { ref, item }] of removals.entries()) {
-      const group = removing.get(item.ref);
+      const group = byGroup.get(item.ref);
       if (group === undefined) continue;
       if (verdicts[index] === 'held') stops.set(ref, 'heldRemoval');
+      // With a mark the group is synced again, so the earlier refusal does not count.
       else if (refusalOf(parseLink(group.text), group.marked) && !stops.has(ref))
         stops.set(ref, 'refusedRemoval');
     }

@@ -1,6 +1,6 @@
-// Finds the memberships and values that wait for an operator. A membership waits for a decision about the account of the member
-// (`accountWaits`), or, like the values of a person, for the end of a stopped removal of the person from another group
-// (removal-stops.ts).
+// Finds the memberships and values that no sync writes before an operator has acted, so that a plan, or the report of a sync, shows
+// them with the reason. A membership waits for a decision about the account of the member (`accountWaits`). Memberships and values
+// of a person also wait while a removal of the person from another group is held or refused (removal-stops.ts).
 import { parseLink } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
@@ -20,9 +20,10 @@ import { REFS_AT_ONCE, removalStops, type RemovalStop } from './removal-stops.ts
 export type MembershipWait = 'held' | 'rejected' | RemovalStop | 'refused' | 'leaver';
 
 /**
- * Returns the memberships that wait, with the reason. An addition waits while the deactivation of the member is held or rejected, and
- * while a removal of the member from another group is stopped (`RemovalStop`). A removal that the source made waits while the
- * deactivation is held, because the same sync writes it. Every removal of a deleted person waits while the deactivation is rejected.
+ * Returns the memberships that wait, with the reason. An addition waits while the deactivation of the member is held or rejected,
+ * and while a removal of the member from another group is stopped (`RemovalStop`). A removal that the source made waits while the
+ * deactivation is held, because the same sync writes it. Every removal of a deleted person waits while the deactivation is
+ * rejected.
  */
 export async function waitingMemberships(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
@@ -44,7 +45,8 @@ export async function waitingMemberships(
     const behindRemoval = stop === 'heldRemoval' && known?.isRefused ? 'refused' : stop;
     let wait: MembershipWait | undefined;
     if (entry.action === 'addMember') wait = known?.add ?? behindRemoval;
-    // A run makes other removals pending, which then wait for the held deactivation.
+    // Any other removal is still a change of the plan: a run makes it pending, and only then does it wait for the held
+    // deactivation.
     else if (known?.remove === 'rejected' || entry.attribution.cause === 'source changed')
       wait = known?.remove;
     if (wait) waiting.set(entry, wait);
@@ -77,7 +79,10 @@ const ADDITION_WAITS: Readonly<Record<string, MembershipWait>> = {
   Rejected: 'rejected',
 };
 
-/** By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. */
+/**
+ * By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. Absent
+ * are the decisions with which it does not wait for a person.
+ */
 const REMOVAL_WAITS: Readonly<Record<string, MembershipWait | undefined>> = {
   follows: 'held',
   rejected: 'rejected',

@@ -26,7 +26,7 @@ test.each([
   ['LOADING Redis is loading the dataset in memory', 'it loads its data'],
   ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel names a primary'],
   ['self-signed certificate', 'the TLS certificate is not accepted'],
-  ['The write was not confirmed by a replica of Redis.', 'no replica has confirmed the write'],
+  ['The write was not confirmed by a replica of Redis.', 'not every replica has confirmed the write'],
   ['something else', 'the connection fails'],
 ])('the Redis error "%s" is translated to its reason', (message, reason) => {
   expect(whyAway(failure(message))).toBe(reason);

@@ -29,7 +29,7 @@ describe('a userName was written a short time ago and the user list shows one ac
     expect(await resolveRenamed(30_000, { account: '6' })).toMatchObject({ kind: 'later' });
   });
 
-  it('the account id in the link or the externalId agrees → the listed account is found at once', async () => {
+  it('the listed account has the account id of the link, or the externalId of the user → it is found at once', async () => {
     expect(await resolveRenamed(0, { account: '7' })).toEqual({ kind: 'found', id: '7' });
     expect(await resolveRenamed(0, {}, USER.externalId)).toEqual({ kind: 'found', id: '7' });
   });

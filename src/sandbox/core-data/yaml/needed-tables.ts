@@ -1,4 +1,5 @@
-// Finds the physical tables of a model and the columns that its SQL names, and writes a cube as a table of FROM.
+// Finds the tables that the sandbox fills with rows for a YAML model, and the columns that the SQL of the model names
+// (`neededTables`). `fromOf` returns the SQL of a cube after FROM, with the table names of the engine.
 import type { QualifiedTableName } from '../model.ts';
 import { quoteName } from '../statement.ts';
 import { sqlOf, type CubeSource } from './cube-source.ts';
@@ -8,7 +9,7 @@ import { columnsIn } from './sql-templates.ts';
 /** The name of a table, after FROM or JOIN. */
 const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
 
-/** Returns the cube as a table of FROM under its quoted name. */
+/** Returns the cube as a table of FROM under its quoted name. @param tableName returns the name of a table in the engine */
 export function fromOf({ name, table, sql = '' }: CubeSource, tableName: QualifiedTableName): string {
   const placed = sql
     .trim()
