@@ -1,4 +1,4 @@
-// Lists the pending removals of accounts that nobody pushed from a group.
+// Lists the unmanaged accounts (no identity provider pushed them) whose removal from a group is pending.
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import { unmanagedMember } from '../../reconcile/compare/unmanaged-member.ts';
@@ -27,10 +27,10 @@ const MOST_READ = 100;
 const UNREAD = `; not read, as one of more than ${MOST_READ}: nothing is written if the account is protected or gone`;
 
 /**
- * Returns the pending removals of accounts that nobody pushed. Returns none unless the settings are `groups.members: authoritative`
- * and the policy `sync`, because no other settings remove such accounts. Returns none either for a group that is created or deleted
- * as a whole. Members who are gone from the group at the platform are left out, and so are accounts that are gone or protected, as
- * far as they are read.
+ * Returns the pending removals of unmanaged accounts. Only `groups.members: authoritative` together with the policy `sync` removes
+ * such accounts, so with other settings there are none. There are none either for a group that is created or deleted as a whole.
+ * Members who are gone from the group at the platform are left out, and so are accounts that are gone or protected, as far as they
+ * are read.
  */
 export async function foreignRemovals(
   scope: ReconcileScope,

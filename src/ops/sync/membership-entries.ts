@@ -17,7 +17,7 @@ import { foreignRemovals, type PendingToList } from './foreign-removals.ts';
 /**
  * Returns the entries that the comparison of one resource lacks. For a user: all pending memberships. If the source deleted the
  * group of such a membership, the entry is the deletion of this group, unless a decision of the guard prevents the deletion. For a
- * group: the pending removals of accounts that nobody pushed.
+ * group: the pending removals of unmanaged accounts.
  */
 export const membershipEntries = (
   scope: ReconcileScope,

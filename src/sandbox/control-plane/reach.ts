@@ -68,7 +68,7 @@ function hasItemIn(current: CurrentState, user: UserRecord, deploymentId: string
   return isOwner || grants.find('user', String(user.id)).some(isGranted);
 }
 
-/** Returns true when the caller has any access to the deployment. */
+/** Returns whether the caller has any access to the deployment. */
 function mayAccess(call: Call, deploymentId: string): boolean {
   const { user } = call.caller;
   return mayDo(call, user, 'DeploymentRead', deploymentId) || hasItemIn(call, user, deploymentId);
