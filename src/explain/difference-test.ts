@@ -4,13 +4,14 @@ import { isRename } from '../reconcile/compare/group-names.ts';
 import { isChange, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
 
 /**
- * Returns a test of whether an entry is a difference of the looked-up resource, and not of another resource that the same sync
- * writes.
+ * Returns a test of whether an entry is a difference of the looked-up resource. A change (`isChange`) is one, unless it belongs to
+ * another resource that the same sync writes. A conflict, which no run writes, is one too, unless the stored condition of the
+ * resource tells it already.
  * @param isGone whether the platform does not have the linked account of a person any more
  */
 export function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolean {
   const isPerson = ref.startsWith('User:');
-  // A pending new name of a group is no difference of the person: the memberships tell it (memberships-of-user.ts).
+  // A pending new name of a group is no difference of the person: the list of memberships tells it (memberships-of-user.ts).
   const isOnItsWay = (entry: PlanEntry): boolean =>
     isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
   // For a group: an entry about the account of a member, or about a definition for its values, is no difference of the group. The
@@ -23,14 +24,14 @@ export function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) =>
     kind === 'User' &&
     attribute === undefined &&
     (action === 'conflict' || NEWLY_LINKED.has(action));
-  // A sync that makes the account of a member anew adds the member to other groups too; the sync of a person also renames the
-  // account of another person who has the userName.
+  // An entry about another resource of the same kind. A sync that makes the account of a member anew adds the member to other
+  // groups too; the sync of a person also renames the account of another person who has the userName.
   const isOfOther = (entry: PlanEntry): boolean =>
     entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
   // A group of the person is gone, and no run makes or links another one.
   const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
     isPerson && action === 'conflict' && kind === 'Group';
-  // Other conflicts of the whole resource are no differences: its stored condition tells them.
+  // Of a value only: a conflict of the whole resource is no difference here, because its stored condition tells it.
   const isValueConflict = (entry: PlanEntry): boolean =>
     entry.action === 'conflict' && entry.attribute !== undefined && !isOfMember(entry);
   // For a group: without the account of a member there is no membership.

@@ -1,14 +1,15 @@
 // Tells of held, pending and rejected changes that somebody has already made at the platform, so that no decision about them is
-// awaited. `platform.done` is the number of such changes of the resource; `leftByHand` names the groups that a person is not in
-// any more. Pure.
+// awaited. Two of the facts (ExplainedFacts) are about them: `platform.done` is the number of held or rejected changes that are
+// made; `leftByHand` has the groups that a person is no longer in, although the removal is pending, held or rejected. Pure.
 import { counted } from '../support/counted.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 import type { ExplainedFacts } from './explanation.ts';
 import { afterHold, guardCounts } from './guard-words.ts';
 
 /**
- * Returns who made held or rejected changes of a person at the platform. After a restore, the bridge does not know its writes since
- * the backup. Not used for members of a group: the bridge may never have added a member who is missing there.
+ * Returns who made held or rejected changes of a person at the platform. After a restore this may have been the bridge itself,
+ * because it no longer knows what it wrote between backup and restore. Not used for the members of a group: the bridge may never
+ * have added a member who is missing there, so that nobody removed the member.
  */
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';

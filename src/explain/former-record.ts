@@ -25,7 +25,8 @@ export async function formerRecordText(
   { kind, id, record }: FoundResource,
   name: string,
 ): Promise<string | undefined> {
-  // Only a person with a stored record can have a former one, which is searched among the resources of the held changes.
+  // Only a person with a stored record can have a former record. No index leads to it, so the resources of the held changes are
+  // searched.
   const list = kind === 'User' && record ? await outbox.guardStore.open() : undefined;
   if (!list) return undefined;
   for await (const page of outbox.guardStore.pages(list)) {

@@ -184,9 +184,11 @@ async function lookIfNeeded(
 ) {
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
-  // While a change waits for a decision, somebody may make it at the platform.
+  // A condition, or a change at the guard, explains a difference.
   const isUnexplained = !link.condition && status.guard.length === 0;
+  // No sync is about to change what a read would show: there is no mark, or the hold of the target stops the sync.
   const isAtRest = !status.mark || hold !== undefined;
+  // A held or rejected change (`awaitsDecision`) is an explanation too, but somebody may have made it at the platform since.
   const readsByDefault = isAtRest && status.blockedSince === null && (isUnexplained || awaitsDecision(link));
   // Somebody may have made the refused change of a dead letter at the platform. The platform is not read while the breaker is open.
   const mayBeDone = isLetter(status) && !(await scope.target.breaker.read()).open;

@@ -1,7 +1,7 @@
 // Lays out the lists of a page of an explanation (values, memberships, timeline) in the lines that are left for them. Pure.
 import { clipLine, LINE_COLUMNS } from '../support/columns.ts';
 
-/** PageRows of a list. */
+/** The rows of one list of a page. */
 export interface PageRows {
   rows: string[];
   /** Number of rows that the list has besides, and that are only counted. */

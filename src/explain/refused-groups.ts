@@ -1,4 +1,5 @@
-// Formats what an operator does about a person's groups that the platform refused: until then their memberships are not written.
+// Formats what an operator has to do about groups of a person that the platform refused, or that have a conflict: no sync writes
+// the person's membership in such a group before that.
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { MembershipState } from './explanation.ts';

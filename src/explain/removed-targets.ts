@@ -27,7 +27,8 @@ export async function removedTargetReasons(
 }
 
 /**
- * Returns undefined for a link that is no JSON, because no proof repairs a link at a removed target.
+ * Returns undefined for a link that is no JSON. A proof of derived data (docs/proof.md) does not repair a link at a removed target,
+ * so the damage lasts and must not make every explanation of the resource fail.
  * @throws every other error
  */
 function ifDamaged(error: unknown): undefined {

@@ -3,7 +3,10 @@ import type { Explanation } from './explanation.ts';
 import { besideCommands, clipWords } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/** Returns a function that shortens the long names of an explanation, and every other long word, in a text beside its commands. */
+/**
+ * Returns a function that shortens the long names of an explanation, and every other long word, in a text. The commands in the text
+ * stay as they are, because a shortened command cannot be run (`besideCommands`).
+ */
 export function nameShortener({ name, nameAtTarget, memberships }: Explanation): (text: string) => string {
   const names = [name, nameAtTarget ?? '', ...memberships.map((each) => each.name)]
     .map(visible)

@@ -30,7 +30,10 @@ export function timelineLines({ timeline, condition }: Explanation): string[] {
   );
 }
 
-/** Returns the text of an event without a message and its advice, which may not hold any more (`presentMessage`). */
+/**
+ * Returns the text of an event with `as above` in place of the message of the condition. An advice behind the message goes too:
+ * `presentMessage` has taken it out of the condition, because it may not hold under the present settings.
+ */
 function withoutMessage(text: string, message: string): string {
   const repeated = `: ${withoutGuardHolds(message)}`;
   const [before = '', ...others] = text.split(repeated);

@@ -18,7 +18,7 @@ export function valueReasons(
     values.filter((each) => each.state === state).map(({ name }) => name);
   // The condition of a dead letter tells why the name of the group is not written.
   const isNameTold = kind === 'Group' && deadLetterSince !== null;
-  // Without an account, which the summary tells, or out of scope no value counts.
+  // Out of scope no value is wanted. Without an account the summary tells that it is missing, instead of each value.
   const countsValues = inScope && link.platformId !== null && !isNameTold;
   // A value that was seen as desired at the platform does not differ.
   const isDiffering = ({ state, desired, observed }: AttributeState): boolean =>
