@@ -37,6 +37,7 @@ export class CountedRequest extends IncomingMessage {
    * body without a limit.
    */
   limitChunks(response: ServerResponse): void {
+    // Only a body with Transfer-Encoding has chunks; of another body the parser passes on what one read of the socket brings.
     if (this.headers['transfer-encoding'] === undefined) return;
     this.#response = response;
     // Node.js would discard an unread body without calling `push`, so its chunks would not be counted. This call reads nothing,

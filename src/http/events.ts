@@ -85,7 +85,7 @@ function createReceiverCheck(
 const answerPoll =
   (ask: Poll, answers: ByteShare): RequestHandler =>
   async (request, response) => {
-    // Text is the fault of a malformed request.
+    // Of a malformed request, `parsePollRequest` returns a text that describes the fault.
     const parsed = parsePollRequest(request.body);
     if (typeof parsed === 'string') throw invalidValue(parsed);
     const text = JSON.stringify(await ask(parsed, untilClosed(response)));

@@ -1,6 +1,7 @@
-// Compares the conditions that a receiver was told (`told`, by key) with the present ones. A channel calls `tendTold`,
-// `changesBetween` and the grouping to compose a message, and `afterTelling` when the receiver has accepted it. Pure except for
-// the grouping, which keeps times.
+// Compares the conditions that a receiver was told (`told`, by key) with the present ones. To compose a message, a channel
+// (channel.ts) calls `tendTold`, `changesBetween`, and `ripe` of the grouping; it calls `afterTelling` when the receiver has
+// accepted the message. The grouping delays a message until one of its changes has lasted for some time, so that one message tells
+// several changes, and a short one may be over before. Pure except for the grouping, which keeps times.
 import type {
   NoticeChange,
   NoticeCondition,

@@ -35,7 +35,7 @@ export function createAdminCheck(
     const presented = bearerTokenOf(request);
     if (isSecret(presented, token())) return;
     const waitMs = badCredentials.note(presented, clientAddress(request), clock.now());
-    // Each wrong token costs the client a new connection.
+    // Closes the connection, so that each further wrong token costs the client a new one.
     if (waitMs > 0) throw tooManyProblem(TOO_MANY_WRONG, waitMs / 1000, { Connection: 'close' });
     throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },

@@ -17,7 +17,8 @@ export function createChecks(): (route: AdminRoute) => Checks {
   const options = { ...OWN_SCHEMA, allErrors: true, allowUnionTypes: true, validateFormats: false };
   // Bodies and queries contain their whole schema: a $ref to a component of the document cannot be resolved here.
   const bodies = new Ajv2020(options);
-  // The values of a query are texts, which ajv converts in place, and a list of one value is no list yet.
+  // The values of a query are texts, which ajv converts in place to the types of the schema. `array`: a list that has one value
+  // comes as a single text, of which ajv makes a list.
   const queries = new Ajv2020({ ...options, coerceTypes: 'array' });
 
   return ({ query = {}, body }) => {

@@ -1,5 +1,5 @@
-// Defines the JSON Schemas of the processes of the service and of the progress of a load. The TypeScript type that each schema
-// names explains its fields.
+// Defines the JSON Schemas of the processes of the service, of the progress of a load (docs/glossary.md), and of the breaker of a
+// target. The TypeScript type that each schema names explains its fields.
 import { DUTIES, type FleetProcess } from '../../directory/fleet/fleet-store.ts';
 import type { BreakerState } from '../../directory/outbox/breaker.ts';
 import type { Pause } from '../../directory/outbox/budget.ts';

@@ -1,5 +1,6 @@
-// Exports the entries of a log that match a filter as CSV or NDJSON. Each process runs one export at a time. An export is
-// limited in entries, bytes and time, and keeps only one portion of the log in memory.
+// Sends files to operators: the entries of a log that match a filter, as CSV or NDJSON (`answer`), and other lines (`file`), such
+// as the links. Each process sends one such file at a time. The export of a log is limited in entries, bytes and time, and keeps
+// only one portion of the log in memory.
 import type { SearchStep } from '../../ops/log/newest-first.ts';
 import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
@@ -19,10 +20,16 @@ interface ExportedLog<Found> {
 export type ExportFormat = 'csv' | 'ndjson';
 export type LogExports = ReturnType<typeof createLogExports>;
 
+/** Largest number of entries of one export, and the default. */
 export const EXPORT_MOST_ENTRIES = 100_000;
+/** Largest size of the entries of one export. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Longest export. A client that reads too slowly is disconnected, because other exports are refused until then. */
+/**
+ * Longest export of a log. A client that reads too slowly is disconnected then, because other exports are refused until this one
+ * ends.
+ */
 const LIMIT_MS = 600_000;
+/** Retry-After of an export that is refused while another one runs. */
 const RETRY_SECONDS = 10;
 export const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
@@ -40,7 +47,7 @@ export function createLogExports() {
     return { ...file(`${exported.name}.${format}`, type, lines), signal: timeLimit(LIMIT_MS) };
   }
 
-  /** Returns an answer that the browser stores as a file. @param lines without their line breaks */
+  /** Returns an answer that the browser stores as a file, without limits of its own. @param lines without their line breaks */
   const file = (name: string, contentType: string, lines: AsyncIterable<string>) => ({
     kind: 'pieces' as const,
     contentType,

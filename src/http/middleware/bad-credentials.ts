@@ -70,7 +70,7 @@ export function wrongToken(
 ): ScimError {
   const waitMs = badCredentials.note(presented, clientAddress(response.req), now);
   if (waitMs === 0) return unauthorized(detail);
-  // Each wrong token costs the client a new connection.
+  // Closes the connection, so that each further wrong token costs the client a new one.
   response.setHeader('Connection', 'close');
   return tooManyRequests(TOO_MANY_WRONG, waitMs / 1000);
 }

@@ -1,5 +1,5 @@
-// Creates what the SCIM routes of one connection share: the readers of request bodies, the context that the provider gets of a
-// request, and the handlers that send the answer of the provider.
+// Creates what the SCIM routes of one connection share: the readers of request bodies, the context of a request for the functions
+// of src/provider, and the handlers that send the answers of these functions.
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Answer, RequestContext } from '../../provider/context.ts';
 import { readQuery } from '../../scim/index.ts';
@@ -42,7 +42,7 @@ export function createScimHandlers(options: ScimHandlerOptions) {
     return `http://${HOST.test(host) ? host : 'localhost'}${options.root}`;
   }
 
-  /** Returns what the provider gets of a request besides its id and body. */
+  /** Returns the part of a request that the functions of src/provider need besides the id in its path and its body. */
   function contextOf(request: Request): RequestContext {
     const context: RequestContext = { request: correlationIdOf(request), baseUrl: baseUrl(request) };
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
@@ -67,8 +67,9 @@ export function createScimHandlers(options: ScimHandlerOptions) {
     };
 
   /**
-   * As `answer`, for a list. Lists do not wait for a turn here. The provider limits them, because only it knows whether an index
-   * answers a list. A list is refused at once when a full page of unread bytes would not fit into the share of the connection.
+   * As `answer`, for a list. Lists do not wait for a turn here. src/provider limits them, because only there it is known whether an
+   * index answers a list. A list is refused at once when a full page of unread bytes would not fit into the share of the
+   * connection.
    */
   const answerList =
     (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>

@@ -1,12 +1,13 @@
 // Reads a cookie of the sign-in, and builds the headers that set and remove it (draft-ietf-httpbis-rfc6265bis).
 import type { IncomingMessage } from 'node:http';
 
-/** Longest value that is read. */
+/** Longest value that is read, in characters. The values that the bridge sets are far shorter, so a longer one is of no use. */
 const MAX_LENGTH = 1024;
 
 export type Cookie = ReturnType<typeof createCookie>;
 
 /**
+ * Creates the functions that read, set and remove one cookie.
  * @param options.secure true for a page that is reached by HTTPS: the prefix `__Host-` binds the cookie to this host and to
  * TLS, so that no other host of the domain can set it. False for plain HTTP on this machine.
  * @param options.sameSite `Strict`: the browser sends the cookie only with requests from this site. `Lax`: also when the
