@@ -4,7 +4,10 @@ import type { Projection } from '../scim/index.ts';
 import { groupText, userText } from './answers.ts';
 import type { ProviderDeps } from './context.ts';
 
-/** Groups with at most this many members are loaded together. A larger group takes as long as a page of small groups. */
+/**
+ * Groups with at most this many members are loaded together. The members of a larger group take as long as a page of small groups,
+ * so larger groups are loaded one after the other.
+ */
 export const FEW_MEMBERS = 1000;
 
 export type Texts = ReturnType<typeof createTexts>;

@@ -1,5 +1,5 @@
-// Finds what an advice about held or rejected changes names: the id of the newest approval of a target, the id of the rejection of
-// a resource, and a sentence if the approval has expired, so that no operator can decide it.
+// Finds the ids and words for an advice about held or rejected changes: the id of the newest approval of a target, the id of the
+// rejection of a resource, and, if the approval has expired, a sentence that no operator can decide it any more.
 import type { Destruction, HeldChanges } from '../../directory/guard/held-changes.ts';
 import { holdAdvice, judgedAnew, type Hold } from '../../directory/guard/operator-hold.ts';
 import { isoTime } from '../../support/sources.ts';
@@ -63,7 +63,7 @@ export async function readApprovalIds(
     held: toPublicId(open),
     hasExpired,
     expiredFor: async (ref, known) => {
-      // Spares the status, which takes several reads for each change.
+      // Without an expired approval the status is not needed. Its read takes several commands for each change.
       if (!hasExpired) return undefined;
       const status = known ?? (await resourceStatus(ref));
       // Followers: members whose held deactivation an operator can decide, and with it their removal from this group.

@@ -21,7 +21,10 @@ export interface ExplainedLimit {
   windowMs: number;
   /** Users, resources or memberships that the share refers to. */
   population: number;
-  /** Most changes within the window (`allowanceOf`): the smaller of count and share; a share above 0 % is at least SHARE_FLOOR. */
+  /**
+   * Most changes within the window (`allowanceOf` of guard/judge.ts): the smaller of `count` and the share of the population. A
+   * share above 0 % allows at least SHARE_FLOOR changes, also in a small population.
+   */
   allowance: number;
   /** Number of changes that the guard allowed within the window without an approval, whether or not the write succeeded. */
   used: number;

@@ -1,4 +1,5 @@
-// Reads the changes of an approval that was found: those that an order selects (`selectorOf`), one page at a time (`readPage`).
+// Reads the changes of an approval that a command has found by its id: the changes that an order selects (`selectorOf`), one page
+// at a time (`readPage`).
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
 import type { FoundApproval } from './approvals-at.ts';
@@ -30,6 +31,7 @@ export async function readPage(
 ): Promise<{ items: Destruction[]; matching: number }> {
   const chosen: Destruction[] = [];
   let matching = 0;
+  // Without a list the approval is a decision, which has kept all its changes (`items`).
   const pages = list ? outbox.guardStore.pages(list) : [items];
   for await (const page of pages) {
     const fitting = select ? await select(page) : page;

@@ -53,8 +53,9 @@ export async function readKnown(
 }
 
 /**
- * Returns the name under which all commands show the resource: the userName at the source, of a deleted user the one at the
- * platform; of a group the name at the platform, without a link the one at the source; the id if no name is known.
+ * Returns the name under which all commands show the resource. Of a user: the userName at the source, or after the deletion there
+ * the userName at the platform. Of a group: the name at the platform, or without a link the name at the source. If no name is
+ * known, it is the id.
  */
 export function nameOfKnown(ref: Ref, known: KnownResource | undefined): string {
   const { core } = known?.link ?? {};

@@ -18,9 +18,10 @@ import { decisionsOf } from '../../sync/decision-text.ts';
 type PresentStatus = Pick<ResourceStatus, 'blockedSince' | 'guard' | 'mark' | 'pendingMemberships'>;
 
 /**
- * Returns the link with the condition that holds now: held and rejected changes are read from the guard. The
- * refusal of a former dead letter is left out, because the next sync judges the record anew and `dead-letters retry` finds no
- * dead letter. A link that waits behind the held change of another resource is returned as it is.
+ * Returns the link with the condition that holds now: held and rejected changes are read from the guard. The refusal of a former
+ * dead letter is left out, because the next sync judges the record anew and `dead-letters retry` finds no dead letter. A link that
+ * waits behind the held change of another resource is returned as it is: its condition is about that change, of which the guard
+ * stores nothing under this resource.
  * @param status of the resource, if the caller has read it
  */
 export async function withPresentCondition(
@@ -46,8 +47,9 @@ const isRefusalOfPlatform = (link: Link): boolean =>
   refusalOf(link) !== undefined && !isTriedAgain(link.condition);
 
 /**
- * Returns whether the condition holds as it is: a refusal, while the resource is still a dead letter or no new change has marked
- * it; or the last administrator, while the closing is held, because this condition says more than the guard alone would.
+ * Returns whether the condition holds as it is. A refusal does, while the resource is still a dead letter or no new change has
+ * marked it. `LastAdministrator` does, while the closing is held: this condition says more than one that is made from the guard
+ * alone.
  */
 const stillHolds = (link: Link, present: PresentStatus): boolean =>
   isRefusalOfPlatform(link)
@@ -72,7 +74,7 @@ async function presentDecisions(
   const { isLeaver, besides: _, ...former } = condition;
   const decisions = decisionsOf(refused, {
     ...members,
-    // Used only if a change is held: whether each of those has expired.
+    // Used only if changes are held: whether the approval of every held change has expired.
     isExpired: members.followers === 0 && !guard.some(({ state }) => state === 'held'),
     isLeaver: isLeaver === true,
   });

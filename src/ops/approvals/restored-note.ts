@@ -1,5 +1,5 @@
 // Tells of a held or rejected change that it may be outdated after a restore: between backup and restore the source may have taken
-// it back, and an identity provider does not repeat that by itself.
+// it back, and an identity provider does not by itself send again what it sent before the restore.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { backupText, ifOpen, readRestored } from '../../reconcile/tenant/restored.ts';
 import { isoTime } from '../../support/sources.ts';
@@ -8,7 +8,8 @@ import { readKnown } from './known-resource.ts';
 
 /**
  * Adds a note to the reason of each change of a resource that no push has changed since the last restore. The note ends when a run
- * converges, except for changes that were rejected before: a run converges while changes are rejected.
+ * converges. A change that was rejected before that run keeps the note: a run converges while changes are rejected, so it shows
+ * nothing about them.
  * @param items changes that may still be approved
  * @param rejectedAt ISO 8601; undefined: they are held
  */

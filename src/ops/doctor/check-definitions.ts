@@ -11,8 +11,8 @@ import { adviceBeforeRights, replyOf, replyWords } from './reply.ts';
 export type WriterStates = readonly Pick<DesiredState, 'links' | 'outboxes'>[];
 
 /**
- * Compares the mapped attributes with the definitions at the platform. One warning is for each attribute that has left the settings
- * after the bridge wrote values of it.
+ * Compares the mapped attributes with the definitions at the platform. An attribute that has left the settings after the bridge
+ * wrote values of it gets a warning too.
  */
 export async function checkDefinitions(
   { name: target, attributes }: TargetSettings,
@@ -22,7 +22,7 @@ export async function checkDefinitions(
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${target}`);
   const feeding = states.filter(({ outboxes }) => outboxes.has(target));
-  // Undefined: not known.
+  // Undefined, and no ids: Redis did not tell, so nothing is claimed about values that the bridge has written.
   const applied = await appliedBy(feeding, target).catch(() => undefined);
   const writtenIds = await writtenIdsOf(feeding, target).catch(() => []);
   const unmapped = [...(applied ?? [])]
@@ -38,8 +38,8 @@ export async function checkDefinitions(
         adviceBeforeRights(target, listed) ?? 'Use the key of an administrator.',
       ),
     ];
-  // `wrong`: defined with another type than in the mapping. `missing`: mapped and not defined. `deleted`: those of
-  // them of which the bridge has written values. `unused`: the others.
+  // `wrong`: defined with another type than in the mapping. `missing`: mapped and not defined. A missing attribute is `deleted` if
+  // the bridge has written values of it, and otherwise `unused`.
   const defined = new Set(listed.value.map(({ name }) => name));
   const wrong = listed.value.filter(
     ({ name, type }) => Object.hasOwn(attributes, name) && attributes[name]?.type !== type,
@@ -47,7 +47,7 @@ export async function checkDefinitions(
   const missing = Object.keys(attributes).filter((name) => !defined.has(name));
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
-  // Defined under another id than the values were written under.
+  // Whether the definition has another id than the one under which the bridge wrote values: it was deleted and made again.
   const isRemade = ({ id, name }: UserAttribute): boolean =>
     writtenIds.some((ids) => ids.has(name) && ids.get(name) !== id);
   const remade = listed.value.filter((each) => attributes[each.name]?.type === each.type && isRemade(each));
@@ -88,8 +88,8 @@ async function appliedBy(feeding: WriterStates, target: string): Promise<Readonl
 }
 
 /**
- * Returns for each connection the ids of the definitions under which the bridge wrote values, by name of the attribute. An id that
- * no definition has stands for lost values.
+ * Returns for each connection the ids of the definitions under which the bridge wrote values, by name of the attribute. If no
+ * definition has such an id any more, the platform has deleted the values with the definition.
  */
 const writtenIdsOf = (feeding: WriterStates, target: string): Promise<ReadonlyMap<string, string>[]> =>
   Promise.all(feeding.flatMap(({ outboxes }) => outboxes.get(target)?.definitions.read() ?? []));

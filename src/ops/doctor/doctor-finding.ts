@@ -6,9 +6,12 @@ import { capital } from '../../support/sentence-parts.ts';
 
 export interface DoctorFinding {
   /**
-   * `redis`, `clock`, `config`, `fleet`, `target <name>`, `notices <channel>`, `hold`, `address`, `sync` or `reconcile` with
-   * `<connection> → <target>`, or `data`, `forget`, `tokens`, `events` or `log` with `<connection>`. A check that failed may
-   * have the first word alone.
+   * Subject of the finding, one of these:
+   * - `redis`, `clock`, `config`, `fleet`, `target <name>`, `notices <channel>`;
+   * - `hold`, `address`, `sync` or `reconcile`, followed by `<connection> → <target>`;
+   * - `data`, `forget`, `tokens`, `events` or `log`, followed by `<connection>`.
+   *
+   * The finding that a check could not be made (`orUnmade`) may have the first word alone.
    */
   area: string;
   level: 'ok' | 'warning' | 'error';
@@ -38,7 +41,10 @@ export async function findingsByTarget(
   return findings.filter((each) => each !== undefined);
 }
 
-/** Largest accepted clock difference: leases, delays, "since", "expires" and the times of logs depend on it. */
+/**
+ * Largest accepted difference between two clocks. Leases and due times go by the clock of Redis alone. A process compares its own
+ * clock with times that others stored: the expiry of tokens, and the delay before an account is deleted.
+ */
 const SKEW_LIMIT_MS = 30_000;
 export const CLOCK_ADVICE = 'Set the clocks by NTP: delays and the dates of logs are wrong otherwise.';
 

@@ -5,7 +5,10 @@ import { capital } from '../../support/sentence-parts.ts';
 import { AFTER_DROPPED, droppedEventsText } from '../events.ts';
 import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 
-/** Time after the last drop for which it has a finding: nothing shows whether the receiver has read everything since. */
+/**
+ * Time after the last dropped event for which doctor warns of it. The warning ends by time, because nothing shows whether the
+ * receiver has read everything anew since.
+ */
 const DROPPED_MS = 7 * 86_400_000;
 
 /** Age of the oldest waiting event from which a receiver does not keep up, as for the alert ScimBridgeEventsWait. */

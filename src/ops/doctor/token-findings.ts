@@ -23,7 +23,7 @@ export async function tokenFindings(
   const findings: DoctorFinding[] = [];
   for (const { connection, tokens: stored } of states) {
     const tokens = await listTokens(clock, { settings: tokensOf(connection), stored });
-    // If no token is valid, every push of the connection is refused.
+    // If no token is valid, every push of the connection that comes with a token is refused.
     const isShut = tokens.length > 0 && tokens.every(({ state }) => state === 'expired');
     for (const { name, expiresAt, state, source } of tokens) {
       if (expiresAt === null || warningOf(Date.parse(expiresAt), clock.now()) === undefined) continue;

@@ -5,10 +5,12 @@ import type { Ref } from '../../directory/records.ts';
 import type { LostHandover } from './lost-handover.ts';
 
 /**
- * An account of the person. `active`: it is active at the platform, or may be at a target that left the settings, whatever is
- * pending. `pending`: it was not seen active, and a change of it is not written or not confirmed yet. `gone`: the platform no
- * longer has it. `unread`: the platform did not show its state, or the account was not looked at (`unrecognised`), whatever is
- * pending.
+ * An account of the person. Its `state`:
+ * - `active`: it is active at the platform, whatever is pending. If it could not be looked up, because no id is known or the target
+ *   left the settings: by its link it may be active.
+ * - `pending`: it was not seen active, and a change of it is not written or not confirmed yet.
+ * - `unread`: the platform did not show its state; or it was not looked at (`unrecognised`), whatever is pending.
+ * - `gone`: the platform no longer has it. `closed`: it is inactive.
  */
 export interface AccountState {
   connection: string;

@@ -10,10 +10,10 @@ import { addLinks, addUnlinkedAccounts } from './person-accounts.ts';
 import { addLogged, refsInLogs } from './person-log.ts';
 
 /**
- * `pushed`: an identity provider still pushes the person, also under another ref. `former`: refs of persons who are no longer
- * pushed and had the given name; empty if the pushed user has their externalId, because an order with these refs is refused too.
- * `unclear`: pushed users have a name of the person, and nothing stored shows whether they are the same person. `unknown`: nothing
- * is kept.
+ * `pushed`: an identity provider still pushes the person, perhaps under another ref than before. `former`: refs of persons who had
+ * the given name and are no longer pushed; an order with such a ref means that person. It is empty if the pushed user was
+ * recognised by the externalId of the former refs, because an order with these refs is refused too. `unclear`: pushed users have a
+ * name of the person, and nothing stored shows whether they are the same person. `unknown`: nothing is kept.
  */
 type Found =
   | { kind: 'found'; person: ForgettablePerson }

@@ -45,8 +45,8 @@ export async function addLogged(person: ForgettablePerson): Promise<void> {
 }
 
 /**
- * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message. Of a
- * person who never got an account, no other entry has it.
+ * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message. For a
+ * person who never got an account, only the message of a conflict has the externalId.
  * @param personal personal data as stored
  */
 function namesIn(personal: string): NameOfPerson[] {

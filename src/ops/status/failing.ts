@@ -7,6 +7,7 @@ import { isoTime } from '../../support/sources.ts';
 
 /** Number of waiting resources that are looked at, in the order of their syncs. */
 const MOST_READ = 1000;
+
 /**
  * Returns a sentence part about the failing changes and the reason of the oldest one; undefined: no change fails. If more resources
  * wait than are looked at, the number is a lower bound.

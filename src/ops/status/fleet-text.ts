@@ -21,6 +21,7 @@ export function processText(process: FleetProcess): string {
   const { version, startedAt, sentAt, lastBeatAt, beatAgeMs, silent } = process;
   const age = Math.round(beatAgeMs / 1000);
   const off = processClockOff(process);
+  // The start by the clock of Redis, if the clock of the process is wrong.
   const start = off === undefined ? startedAt : startedAt - sentAt + lastBeatAt;
   const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
   return `${processName(process)}, version ${version}, started ${isoTime(start)}, ${beat}${off === undefined ? '' : `, clock ${off}, compared with Redis`}`;

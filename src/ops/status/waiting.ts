@@ -18,7 +18,7 @@ interface Waiting {
   priority: Priority | null;
   /** `due`: not yet in the queue; `running`: a worker has it. */
   state: 'due' | 'queued' | 'running';
-  /** When it goes to the queue, ISO 8601; null: it is there or a worker has it. */
+  /** Time at which the change goes to the queue, ISO 8601; null: it is in the queue already, or a worker has it. */
   nextTry: string | null;
 }
 

@@ -33,8 +33,8 @@ interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> 
 }
 
 /**
- * Returns how the ordered syncs ended for the resource. Names also its groups or members whose own sync is to come or was refused,
- * and the differences that no sync writes.
+ * Returns how the ordered syncs ended for the resource. The message also names the groups or members of the resource whose own sync
+ * is to come or was refused, and the differences that no sync writes.
  */
 export async function endOfSyncs(
   scope: ReconcileScope,

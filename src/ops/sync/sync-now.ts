@@ -9,7 +9,7 @@ import { stopText } from './sync-stops.ts';
  * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, the target is on
  * hold or at a new address, or `signal` aborts.
  * @param onRound called after each round of syncs
- * @param holders people to sync too: their accounts have the userName
+ * @param holders people to sync too, because their accounts have the userName of this person at the platform
  */
 export async function syncNow(
   scope: ReconcileScope,

@@ -17,6 +17,7 @@ export function withConflicts(
   end: SyncEnd,
   { ref, differences }: { ref: Ref; differences: readonly PlanEntry[] | null },
 ): SyncEnd {
+  // Resources that a missing membership waits for: the member, and the group if the reason says so. `null` stands for none.
   const lacking = differences?.flatMap(({ action, member, ref: group, reason }) =>
     action === 'addMember' ? [member?.ref, reason.endsWith(WAITS_FOR_GROUP) ? group : null] : [],
   );
