@@ -18,7 +18,7 @@ export interface ReconcileScope {
   /** Audit entries of operators. */
   acts: Acts;
   target: Target;
-  /** Digest of the mapping rules of this target (digest.ts). */
+  /** Digest of the mapping rules of this target (tenant/digest.ts). */
   digest: string;
   /** Returns whether all processes of the service that run have these rules. */
   rulesAgree: () => Promise<boolean>;

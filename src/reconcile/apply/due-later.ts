@@ -5,17 +5,17 @@ import { isoTime } from '../../support/sources.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
- * Milliseconds; a command does not wait for a resource that is due later. Tries after a failure are due earlier
- * (sync/calls/failures.ts).
+ * Milliseconds; a command does not wait for a resource that is due later. The next try after a failed call is not that far ahead,
+ * unless the platform asked for more by Retry-After (sync/calls/failures.ts).
  */
 export const FAR_AHEAD_MS = 30_000;
-/** With more resources, none is read. */
+/** With more resources, none is read: each takes a call of Redis of its own. */
 const MOST_READ = 1000;
 
 /**
- * Returns a sentence if all resources are due later and at least one of them by more than FAR_AHEAD_MS: the due time of the earliest of
- * these, and the command that tells why. Undefined: a resource is due or under way, none is due that far ahead, or there are more than
- * MOST_READ.
+ * Returns a sentence if all resources wait for a later due time, and at least one of them for more than FAR_AHEAD_MS. Of those that
+ * wait so long, the sentence names the one that is due first, its due time, and the command that tells why. Undefined: a resource
+ * is due, under way or without mark; none is due that far ahead; or there are more than MOST_READ.
  */
 export async function dueLaterText(
   { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,

@@ -35,7 +35,7 @@ export async function endOfRun(
   return (await whatIsHeld(scope)) ?? needingPerson(scope, plan, [...toJudge, ...synced]);
 }
 
-/** Returns the end of a run that found nothing to write, but could not compare every resource. */
+/** Returns the end of a run that could not compare every resource, so that differences may be left that it has not seen. */
 export const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
 /** Returns the end `held` if the guard still holds a change, because the platform is not as desired then; else undefined. */

@@ -1,5 +1,5 @@
-// Words the ends of a run whose resources were synced: the outcome, and a message for operators about what is held or needs a
-// person.
+// Makes the end of a run whose resources were synced: the outcome, and a message for operators about changes that are held or need
+// a person.
 import type { Outcome } from '../../directory/outbox/runs.ts';
 import { counted } from '../../support/counted.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -39,7 +39,10 @@ export const deadLetters = (count: number): string =>
 /** The dead letters, as the end of a text about held changes; '' without any. */
 const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
-/** Returns the end of a run with dead letters. @param waiting number of changes that wait for the removal from a refused group */
+/**
+ * Returns the end of a run with dead letters, or with changes that wait for a group whose last sync was refused.
+ * @param waiting number of changes of people who first have to leave such a group
+ */
 export function blockedEnd(letters: number, waiting: number): End {
   const parts = [
     ...(waiting > 0

@@ -47,7 +47,10 @@ function nextRuns(pattern: string, count: number): number[] {
   return runs;
 }
 
-/** Returns the next midnights that fit the fields day, month and weekday: 366, or twelve if these span a year. */
+/**
+ * Returns the next midnights that fit the fields day, month and weekday: 366 of them, which span a year at least. If twelve span a
+ * year already, only these: of a yearly schedule, 366 midnights would take the search centuries ahead.
+ */
 function daysOf(fields: string): number[] {
   const few = nextRuns(`0 0 0 ${fields}`, 12);
   return Number(few.at(-1)) - Number(few[0]) < DAYS_OF_YEAR * DAY

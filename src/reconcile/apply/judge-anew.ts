@@ -13,7 +13,7 @@ import { formerRefusals, judgedUnderFormerSettings, rejectedRefs } from '../unwr
  * Returns the resources that the run marks so that a sync decides about them anew:
  * - resources with a held change: they have no mark, and the change may be unwanted now, for instance after a change of rules. On a
  *   target on hold (docs/glossary.md) they are marked after a change of rules only;
- * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
+ * - resources with a rejected change, if all users were mapped by the present rules: the rules may no longer want the change;
  * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
  * - users who wait for their removal from a group that is such a dead letter: the new rules may not want the removal any more;
  * - users whose mapping fails, or whose activation waits for a value, without a condition that says so: their sync stores one;

@@ -7,19 +7,22 @@ import type { Logger } from '../../support/logger.ts';
 import { syncResource } from '../../sync/sync-resource.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Number of running syncs per platform call that may be under way; several, because a sync also waits for Redis. */
+/** Number of syncs that run for each call that the target allows at once; several, because a sync also waits for Redis. */
 const SYNCS_PER_CALL = 3;
-/** Number of resources whose marks one command of Redis claims. */
+/** Number of resources whose marks one script of Redis claims: a script over all of them would block Redis. */
 const CLAIM_PORTION = 200;
-/** Pause after the end of a sync, so that syncs that end together are replaced together. */
+/** Pause after the end of a sync, milliseconds: syncs that end within it are replaced by one claim. */
 const TOGETHER_MS = 10;
 
-/** `room` of `claim` (outbox.ts) with which only deactivations are claimed, however few deliveries are in flight. */
+/**
+ * Values of `room` of `claim` (outbox.ts): the number of deliveries in flight from which only deactivations are claimed. A delivery
+ * is a claimed mark whose sync has not ended (ADR 0002). 0: only deactivations, whatever is in flight.
+ */
 const ONLY_DEACTIVATIONS = 0;
-/** `room` of `claim` with which marks of every priority are claimed, however many deliveries are in flight. */
+/** Marks of every priority, whatever is in flight. */
 const EVERY_MARK = Number.MAX_SAFE_INTEGER;
 
-/** Interval of looks for deactivations, which go first, milliseconds: a look reads all deactivations that wait at the target. */
+/** Interval of looks for deactivations, milliseconds. They go first, but each look reads all that wait at the target. */
 const LOOK_MS = 200;
 
 /**

@@ -1,4 +1,5 @@
-// The lock of a target's reconcile runs: one run at a time over all processes.
+// Keeps the reconcile runs of a connection and target apart: by a lock in Redis, one runs at a time over all processes. The lock
+// has a fence, so that a run which lost it stores no more notes (apply_drift.lua, ADR 0010).
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -58,8 +59,8 @@ async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal):
 /**
  * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
  * @param work gets the fence of the run
- * @throws what `work` throws; the reason of an abort; RunLost if another run took the lock meanwhile and `work` throws the reason
- *   of its signal
+ * @throws errors of `work`, and the reason of an abort. If another run took the lock, the signal of `work` has RunLost as its
+ *   reason
  */
 export async function underRunLock<T>(
   scope: ReconcileScope,

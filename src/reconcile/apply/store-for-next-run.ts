@@ -66,5 +66,6 @@ async function settleDefinitions(
   );
   const writable = new Set([...compared.deleted].filter((name) => !ofOtherType.has(name)));
   await outbox.definitions.settle({ ids, deleted: writable }, present !== undefined);
+  // No value can be written to a definition of another type.
   return outbox.definitions.settle({ ids: NO_IDS, deleted: ofOtherType }, false);
 }

@@ -35,8 +35,8 @@ export function pendingWrites(
 }
 
 /**
- * Returns the members of a group that is to be adopted whom the source does not have. An account with the name of a member at the
- * source that has no account yet is left out: that member's sync adopts the account. `unknown`: the platform could not be read.
+ * Returns the members of a group that is to be adopted whom the source does not have. If the source has a member without account,
+ * an account of that member's name is left out: the sync of the member adopts it. `unknown`: the platform could not be read.
  */
 export async function surplusAtAdoption(
   scan: ScanResult,

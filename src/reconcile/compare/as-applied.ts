@@ -1,6 +1,7 @@
-// Adds to a link the desired values that its account or group has already although no sync wrote them: after a change of the rules
-// that asks for values which others gave, or after a restore of an older link. A sync writes only what differs from the link, so
-// without this a later change back to the value of the link would never be written. Pure.
+// Notes in a link the desired values that its account or group has already, although no sync wrote them. This happens after a
+// change of the mapping rules to values that somebody had set at the platform, and after a restore of an older link. A sync writes
+// only values that differ from the link, so without the note a later change back to the value in the link would never be written.
+// Pure.
 import { isUnconditional, toLinkText, type Link } from '../../directory/outbox/link.ts';
 import type { AppliedLink } from '../../directory/outbox/drift.ts';
 import type { UserAttributeType } from '../../platform/wire.ts';
@@ -50,7 +51,10 @@ export function userAsApplied(
   return { ref, version: basis.version, link: basis.link, text: toLinkText(applied) };
 }
 
-/** Returns the link of a group without difference, with the desired name as applied; undefined: it has the name, or a sync is due. */
+/**
+ * Returns the link of a group without difference, with the desired name as applied; undefined: the link has the name, a sync is
+ * due, or the link has no name to compare.
+ */
 export function groupAsApplied({ ref, link, basis, marked, wantedName }: GroupCase): AppliedLink | undefined {
   const hasName = wantedName === undefined || link.core?.displayName === wantedName;
   // A link that a repair restored contains only the id.

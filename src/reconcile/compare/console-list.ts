@@ -1,5 +1,6 @@
-// Finds console accounts for a comparison: in one list of all of them that the whole run shares, or by one search for each person
-// where the list would cost more.
+// Finds console accounts for a comparison. A console account is a person's entry in the user list (`GET /api/v1/users`); its number
+// keys the person's attribute values (sync/user/user-list.ts). A comparison of all users reads one list of all console accounts;
+// for a few people, one search each costs less.
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import type { CallOptions } from '../../platform/request.ts';
@@ -7,7 +8,7 @@ import type { ConsoleUser } from '../../platform/wire.ts';
 import { isPageOr404 } from '../../sync/user/user-list.ts';
 
 /**
- * Returns the accounts of the user list with this userName or e-mail address, without case, and perhaps others.
+ * Returns the accounts of the user list with this userName or e-mail address in any letter case. A search may find others too.
  * @throws errors of the platform client; EndpointAbsent or PlatformResponse 404 on a tenant without the list
  */
 export type FindConsoleAccounts = (userName: string, call: CallOptions) => Promise<readonly ConsoleUser[]>;
@@ -25,8 +26,8 @@ export const searchConsoleAccounts =
   };
 
 /**
- * Reads the whole list at the first question, which counts as one call. After that read failed, searches for each person: a further
- * read of the list might fail again after many pages.
+ * Reads the whole list when the first person is looked up, which counts as one call. If that read fails, searches for each person:
+ * a further read of the list might fail again after many pages.
  */
 export function listConsoleAccounts(client: Accounts, counts: Calls): FindConsoleAccounts {
   const search = searchConsoleAccounts(client, counts);

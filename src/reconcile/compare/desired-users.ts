@@ -40,6 +40,6 @@ export async function usersToVerify(
 export const isReturning = ({ departed }: Link, user: UserToVerify | undefined): boolean =>
   departed === true && user?.wanted.inScope === true;
 
-/** Returns whether the mapping of an attribute fails. */
+/** Returns whether the user is in scope and the mapping of an attribute fails. */
 export const isUnmappable = (user: UserToVerify | undefined): user is UserToVerify =>
   user !== undefined && user.wanted.inScope && user.faults.length > 0;

@@ -19,10 +19,11 @@ import { isProtected, protectionAt } from './protected.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 
 /**
- * Handles groups that the platform no longer has. First come the entries of these groups: made anew, linked to another group
- * (`relink`), or a conflict. Then comes an entry of this user's membership in each, which the sync of the group writes (`follows`).
- * There is none if the other group has the user already. It is only reported if the group has a conflict, or if the policy leaves
- * it. `linkedIds`: ids of these other groups.
+ * Returns the entries about groups that the platform no longer has, and about the user's membership in each.
+ * - A group is made anew, linked to another group of its name (`relink`), or has a conflict.
+ * - The membership is written by the sync of the group (`follows`). It has no entry if the user is in the other group already. Its
+ *   entry is only reported if the group has a conflict, or if the policy leaves the group.
+ * @returns entries of the groups, then of the memberships; `linkedIds`: platform ids of the groups that are linked by `relink`
  */
 export async function membershipsOfGoneGroups(
   scan: ScanResult,

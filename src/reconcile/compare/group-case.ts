@@ -29,7 +29,7 @@ export interface GroupCase {
   ref: Ref;
   link: Link;
   basis: Basis;
-  /** Whether the group has a mark, so that a push is pending. */
+  /** Whether the group has a mark, so that a sync of it is due or under way. */
   marked: boolean;
   /**
    * Pending changes of members may be lost, or were never written. Each difference of a managed member may be one of them: a member

@@ -1,4 +1,5 @@
-// Finds and reads the group at the platform that has the name of a group without link.
+// Finds and reads the group at the platform that has the name of a desired group which is missing there: the sync adopts the found
+// group, or is refused because of it.
 import { fold, nameInRecord, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import type { ScanResult } from '../scope.ts';

@@ -1,4 +1,5 @@
-// Searches the provisioning log for the time at which the bridge last wrote a value or a membership.
+// Searches the provisioning log for the time at which the bridge last wrote a value or a membership. By this time attribution.ts
+// tells whether others changed the value since, or the write did not stick.
 import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
 import { sameValue } from '../../sync/mapping/values.ts';

@@ -14,9 +14,9 @@ import type { ScanResult } from '../scope.ts';
 
 /**
  * Reads the accounts of up to MOST_CONFIRMED members (member-names.ts) whom the member list of a group does not show, because it
- * may be truncated. A member without account is in no group. An account that could not be read, or whose 404 no whole user list
- * confirms, decides nothing. With more members, each call begins at a random one, so that such accounts do not keep the rest
- * unread.
+ * may be truncated. A member without account is in no group. An account decides nothing if it could not be read, or if it answered
+ * 404 and no whole user list confirms that it is gone. With more members, each call begins at a random one: otherwise accounts that
+ * decide nothing could take up every look, and the other members would never be read.
  * @param first members who are read before others: a reviewed plan has changes of them
  * @returns `gone`: members who are not in the group; `unlisted`: members whose account names the group, without protected ones;
  *   `undecided`: members of whom neither is known

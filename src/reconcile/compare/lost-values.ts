@@ -1,11 +1,12 @@
-// Decides whether the values of an attribute that no account of the user list shows are lost, or the list leaves them out: the
-// value lists of a few users that should have a value tell.
+// Decides about an attribute that no account of the user list shows although several should: either the platform has lost all its
+// values, or the user list does not return it. The value lists of a few users who should have a value tell which. Values are called
+// lost here if they are gone at the platform; of a resource, docs/glossary.md gives the word another meaning.
 import type { Ref } from '../../directory/records.ts';
 import { isEmpty } from '../../sync/diff.ts';
 import type { ScanResult } from '../scope.ts';
 import { valuesOfLinked } from './verify-values.ts';
 
-/** Number of users whose value list decides whether the values of an attribute are lost, or the user list leaves them out. */
+/** Number of users for each attribute whose value list is read. */
 export const LOST_SAMPLES = 2;
 
 /**

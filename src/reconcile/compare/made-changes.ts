@@ -1,8 +1,9 @@
 // Finds which changes of the members of one group somebody else has already made at the platform, so that nothing is left to
 // write or to decide: of the pending memberships, and of the removals that the guard holds or a person rejected. For a member
-// whom the member list does not show, the account is read, because the list may be truncated. A 404 for the account counts as:
-// - nothing for a held or rejected removal (`doneOfGroup`): a person decides about it;
-// - left for a pending removal (`pendingThere`): its sync ends by itself if the account is there after all.
+// whom the member list does not show, the account is read, because the list may be truncated. A 404 for the account may be wrong:
+// - For a held or rejected removal (`doneOfGroup`) it proves nothing, because a person decides about the removal.
+// - For a pending removal (`pendingThere`) it counts as proof that the member has left. The removal stays pending, so a sync of the
+//   group writes it if the account is there after all.
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
@@ -35,8 +36,8 @@ const NOTHING_THERE: FoundThere<never> = { found: [], unread: [] };
  * @param stored.isRead whether the member list of `present` was read
  * @param stored.most largest number of accounts that are read because of held and rejected removals
  * @returns `pending`: the pending memberships that are not among `doneItems`; `pendingDone`: users of `pending` whose change the
- *   platform has already; `doneItems`: held and rejected changes that it has already; `unreadCount`: number of members whose account
- *   was not read, because they are too many
+ *   platform has already; `doneItems`: held and rejected changes that it has already; `unreadCount`: number of members whose
+ *   account was not read, because they are too many
  */
 export async function findMadeChanges(
   scan: ScanResult,

@@ -1,5 +1,5 @@
 // Reads the accounts of members of one group. The member list of a group may be truncated, so a member whom it does not show may
-// still be in the group: the account of the member tells, which names its groups. An account that could not be read proves
+// still be in the group. An account names its groups, so the account of the member tells; one that could not be read proves
 // nothing.
 import type { Link } from '../../directory/outbox/link.ts';
 import { mapBounded } from '../../support/bounded.ts';
@@ -7,11 +7,11 @@ import type { Member } from './group-case.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';
 
-/** Number of accounts that are read at the same time for one group. */
+/** Number of accounts that are read at the same time for one group; few, because several groups are compared at once. */
 export const MEMBER_READS_AT_ONCE = 2;
 /**
- * Largest number of accounts that one comparison of a group reads to see whether a removal was made. Further members keep their sign
- * until a later comparison.
+ * Largest number of accounts that one comparison of a group reads to see whether a removal was made, because each takes a call.
+ * Further members keep the sign of their pending or unconfirmed removal until a later comparison.
  */
 export const MOST_CONFIRMED = 100;
 

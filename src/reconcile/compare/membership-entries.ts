@@ -25,6 +25,7 @@ export async function managedEntries(
   { ref: user, link, unconfirmed }: Pick<ComparedUser, 'ref' | 'link' | 'unconfirmed'>,
 ): Promise<PlanEntry[]> {
   const groups = links.filter((each) => each !== undefined);
+  // Infinity, unless the target was out of the settings: changes of the source since then may be unwritten.
   const unwrittenSince = await scope.runs.unwrittenSince();
   const ids = groups.map(({ ref }) => parseRef(ref).id);
   const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));
@@ -85,7 +86,9 @@ const inDeletedGroup = (
   basis: NO_BASIS,
 });
 
-/** Returns an entry for an unmanaged group, which gives the person access too. `withNames` replaces the empty name of the member. */
+/**
+ * Returns an entry for an unmanaged group, which gives the person access too. `withNames` replaces the empty name of the member.
+ */
 export const unmanagedEntry = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
   ...ONLY_TOLD,
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },

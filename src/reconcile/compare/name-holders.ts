@@ -9,9 +9,10 @@ import { verifyUsers } from './verify-users.ts';
 
 /**
  * Returns the renames of other accounts that the rename in `entries` waits for: somebody gave the wanted userName to another
- * account, whose rename may wait for a further one; null when the platform could not be read. A pushed rename is left out: the user
- * has a mark.
+ * account. The rename of that account may wait for a further one, at most LONGEST_CIRCLE in all. A pushed rename is left out: the
+ * user has a mark.
  * @param entries of one user
+ * @returns null when the platform could not be read
  */
 export async function renamesOfHolders(
   scan: ScanResult,

@@ -1,4 +1,4 @@
-// Decides whether a user is protected, so that no run compares the account.
+// Decides whether a user is protected: no run compares the account, because the bridge never changes it.
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';

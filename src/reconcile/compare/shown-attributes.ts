@@ -1,13 +1,11 @@
-// Records which attributes any account of the platform's lists shows.
+// Records which attributes any account of the platform's lists shows. A list may not return an attribute at all, so a value that no
+// account shows is not taken for a difference.
 import type { WireUser } from '../../platform/wire.ts';
 import { COMPARED_PATHS, EXTENSION, shownCore } from '../../sync/diff.ts';
 
 export type ComparedAttributes = ReturnType<typeof createVisibility>;
 
-/**
- * Creates an empty record of the attributes that the platform's lists return: an attribute that no account shows may not be returned
- * at all.
- */
+/** Creates an empty record of the attributes that the platform's lists return. */
 export function createVisibility() {
   const shown = new Set<string>();
   const expected = new Map<string, number>();

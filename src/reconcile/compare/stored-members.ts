@@ -1,11 +1,11 @@
 // Reads the pending memberships of a group from Redis, and decides whether a comparison of the group reads its members at the
-// platform.
+// platform too: not always, because a large group has a long answer.
 import type { Link } from '../../directory/outbox/link.ts';
 import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { ScanResult } from '../scope.ts';
 
 /**
- * Reads the pending memberships of a group, and decides whether its members are compared.
+ * Reads the stored state of the members of a group.
  * @returns `signs`: `+`, `-` or `r` by member (docs/glossary.md); `unconfirmed`: members with the sign `u`; `isRead`: the
  *   comparison reads the members at the platform too
  */

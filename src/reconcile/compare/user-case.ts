@@ -13,7 +13,7 @@ export interface UserCase {
   ref: Ref;
   link: Link;
   basis: Basis;
-  /** Whether the user has a mark, so that a push is pending. */
+  /** Whether the user has a mark, so that a sync of the user is due or under way. */
   marked: boolean;
   /** Desired state mapped from the record; undefined: the source deleted the user, or the record is damaged. */
   wanted: DesiredAccount | undefined;

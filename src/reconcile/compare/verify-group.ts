@@ -62,6 +62,7 @@ export async function verifyGroup(
   const { present, namesake, takenBy, adopted, made, differing, surplusThere, leavers } = found;
 
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
+  // Without the list of leavers, every difference of members may be a change that no sync wrote.
   const isReviewWithoutList = needsMemberReview && link.leavers === undefined;
   const groupCase: GroupCase = {
     ref,

@@ -7,7 +7,7 @@ import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from '
 const MOST_LISTED = { people: 20, items: 5 };
 const MOST_SUMMARISED = { people: 4, items: 1 };
 
-/** Returns what a run does with the work of closed accounts, in words; undefined: nothing. */
+/** Returns what a run does with the items of closed accounts, which texts call their work; undefined: nothing. */
 export function handoverWords(section: HandoverSection | undefined): string | undefined {
   const due = peopleDue(section);
   const workOf = (count: number, verb: string): string[] =>
@@ -19,7 +19,7 @@ export function handoverWords(section: HandoverSection | undefined): string | un
 
 /**
  * Returns lines with owner, time, destination and items.
- * @param options `all`: of everybody. Else `others` tells the form of the plan (render.ts): with it MOST_LISTED people, without it
+ * @param options `all`: everybody, with all items. Else `others` decides (Listed in text/listed.ts): true shows MOST_LISTED, false
  *   MOST_SUMMARISED
  */
 export function handoverLines(

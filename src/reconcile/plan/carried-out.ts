@@ -7,7 +7,8 @@ import type { PlanEntry } from '../entry.ts';
 
 /**
  * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
- * differs there. The version of a follower is not compared, because it has the basis of the resource that it follows.
+ * differs there. The version of a follower (an entry with `follows`, entry.ts) is not compared, because its basis is that of the
+ * resource that it follows.
  */
 export function isCarriedOut(entry: PlanEntry, verified: ReadonlyMap<Ref, VerifiedResource>): boolean {
   const found = entry.ref === null ? undefined : verified.get(entry.ref);

@@ -24,7 +24,8 @@ export function unmanagedEntries(
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
     ),
   );
-  // Conflicts without account or group, by kind and name; true if one of them tells of the account or group that has the name.
+  // By kind and name, the conflicts of resources without account or group. True: the reason of one tells of the account or group
+  // that has the name, which then needs no entry of its own.
   const pushed = new Map<string, boolean>();
   for (const entry of found) {
     const key = `${entry.kind} ${fold(entry.name)}`;

@@ -1,4 +1,5 @@
-// Reads the platform's audit log, if the tenant has one and the key may read it.
+// Reads the platform's audit log, which names who changed a value (compare/attribution.ts), if the tenant has one and the key may
+// read it.
 import { createAuditLog } from '../../platform/audit-log.ts';
 import { toTransportOptions, type PlatformClientOptions } from '../../platform/connect.ts';
 import { PlatformError } from '../../platform/errors.ts';
@@ -8,7 +9,7 @@ import { isoTime } from '../../support/sources.ts';
 
 /** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
 const MOST_EVENTS = 20_000;
-/** Longest pause within the export, milliseconds. */
+/** Longest pause within the export, milliseconds; after a longer one the log counts as unreadable. */
 const IDLE_MS = 120_000;
 
 /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */

@@ -49,7 +49,7 @@ export async function compareMapped(
     const { ref, text, marked } = holder;
     draft.seen.add(ref);
     const known: UserToVerify | undefined = wanted.get(ref);
-    // A user without record was deleted at the source or is lost; the verification decides.
+    // A user without record was deleted at the source, or the record is gone or damaged; the verification decides.
     if (!known) {
       addFormer(draft.strangers.former, user, holder, rules.policy);
       draft.suspects.set(ref, []);

@@ -20,6 +20,7 @@ export async function readCoverageResult(
   startedAt: number,
 ): Promise<{ coverage: CoverageOfKinds; lost: Ref[] }> {
   const lost: Ref[] = [];
+  // Only a policy that closes accounts has to know those of users out of scope (ClosingPolicy in directory/outbox/coverage.ts).
   const closes = scope.target.policy.policy === 'sync';
   const read = async (kind: Kind, { seen }: Coverage): Promise<Coverage> => {
     const coverage = { ...noCoverage(), seen: 0 };

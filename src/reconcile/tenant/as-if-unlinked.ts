@@ -1,5 +1,5 @@
-// Gives a comparison the state in which all links of a target are forgotten (change-tenant.ts), so that an operator sees the
-// plan of another tenant before the first link is removed. Writes nothing.
+// Gives a comparison the state in which all links of a target are forgotten (change-tenant.ts). An operator who is asked whether
+// the target is another tenant sees by it what a run would do there, before the first link is removed. Writes nothing.
 import type { CoverPortion, CoverState } from '../../directory/outbox/coverage.ts';
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import type { Kind } from '../../directory/records.ts';

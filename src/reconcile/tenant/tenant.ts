@@ -19,7 +19,7 @@ export interface Recognition {
   hasMoved: boolean;
 }
 
-/** Smallest `other` that shows another tenant at an unchanged address. */
+/** Smallest `other` that shows another tenant at an unchanged address: one or two accounts may have been changed by hand. */
 const FEW = 3;
 /**
  * With at least this many links, none of whose accounts is there, and at least this many other accounts, the address may lead to

@@ -1,4 +1,4 @@
-// Words the first line of a plan: how many changes of which sort, or, without changes, whether the platform is as desired.
+// Formats the first line of a plan: how many changes of which sort; without changes, whether the platform is as desired.
 import { ACTIONS, type PlanEntry } from '../entry.ts';
 import { handoverWords } from '../handover/render-handover.ts';
 import { isReadWhole, type Plan } from '../plan.ts';

@@ -1,5 +1,5 @@
-// Finds the changes of resources that wait until another resource gives up its name or account, because the guard holds that
-// change.
+// Finds the changes of resources that wait for a name or account which another resource still has: the guard holds the change by
+// which the other resource would give it up.
 import { parseLink } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
@@ -8,7 +8,8 @@ import type { ReconcileScope } from '../scope.ts';
 
 /**
  * Returns the pending changes of resources whose last sync ended because the guard holds the change of the resource that has their
- * name or account. A mark brings them after the decision. A new resource waits with all its changes, also its memberships.
+ * name or account. Their mark stays, so a sync writes them after the decision. A resource that is not linked yet waits with all its
+ * changes, also its memberships; a linked one with its new name and the changes that are written after it.
  */
 export async function behindHeld(
   { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,

@@ -1,4 +1,4 @@
-// Reads stored links with their marks, as a comparison observes them, and returns the parsed links.
+// Reads the stored links of resources as a comparison does (`DriftNotes.readLinks`), for files that need the parsed links by ref.
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';

@@ -1,4 +1,4 @@
-// Finds people whose protection has changed with the settings or the platform key since their last sync.
+// Finds people whose protection has changed with the settings or the API key since their last sync.
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { PlatformError } from '../../platform/errors.ts';
@@ -9,7 +9,7 @@ import { MOST_PROTECTED } from '../compare/protected.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
- * Returns the users who left `users.protected` or came into it since their last sync, and former owners of the platform key. A run
+ * Returns the users who left `users.protected` or came into it since their last sync, and former owners of the API key. A run
  * marks them, because no list of the platform shows the change: the account may have no difference.
  */
 export async function changedProtection(scope: ReconcileScope, signal: AbortSignal): Promise<Ref[]> {
@@ -28,7 +28,7 @@ export async function changedProtection(scope: ReconcileScope, signal: AbortSign
     const isProtected = condition?.reason === 'Protected';
     const name = await judgedName(scope, ref, link);
     if (name === undefined) continue;
-    // The owner of the platform key is protected by no setting.
+    // The owner of the API key is protected by no setting.
     const isByKey = isProtected && !condition.message.startsWith(LISTED_AS_PROTECTED);
     const hasChanged = isByKey
       ? await ownsKeyNoMore(scope, ref, link, signal)
@@ -39,7 +39,7 @@ export async function changedProtection(scope: ReconcileScope, signal: AbortSign
 }
 
 /**
- * Returns whether the last sync protected the user as the owner of the platform key, and the key has another owner now. False also if
+ * Returns whether the last sync protected the user as the owner of the API key, and the key has another owner now. False also if
  * the owner cannot be read, the key has no owner, or the record of the user is damaged: the key may still be this user's.
  * @param ref of a user, or of a group, which is never protected
  */

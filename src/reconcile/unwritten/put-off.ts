@@ -1,5 +1,5 @@
-// Finds resources for which a run does not wait, because their next sync does not end by itself: it waits for a decision of a
-// person, or its calls to the platform fail again and again.
+// Finds resources for which a run does not wait, because no end of their syncs is in sight: they wait for a decision of a person,
+// or are tried again and again without success.
 import type { Link } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
@@ -12,12 +12,15 @@ import { removalStops } from './removal-stops.ts';
 
 /**
  * Marked resources for which a run does not wait, with the cause. `held`: the resource waits for a change that the guard holds.
- * `refused`: the person waits for the removal from a group whose last sync was refused. A failing change: its calls fail again and
- * again, it waits for the pending change of the holder of its name, or the platform does not tell whether the person owns the key.
+ * `refused`: the person waits for the removal from a group whose last sync was refused.
  */
 export type PutOff = Map<Ref, 'held' | 'refused' | FailingChange>;
 
-/** A change that the platform ignores, whose calls fail, or that waits for the name of a resource with a pending change. */
+/**
+ * A change that is tried again and again. The platform answers the write with success and does not carry it out, or its calls fail
+ * (both `NotApplied`). Or it waits for a name, until the pending change of the holder is written (`NameTaken`). Or the platform
+ * does not tell whether the person owns the API key (OWNER_UNTOLD).
+ */
 interface FailingChange {
   ref: Ref;
   /** userName or displayName at the platform; undefined: the link has none. */

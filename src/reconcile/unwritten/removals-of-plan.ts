@@ -1,5 +1,6 @@
-// Collects the changes of a plan that take something away, for which syncs or the run will ask the guard: those of its entries, and
-// those that have no entry but follow from one, such as the removal of each member of a group that is deleted.
+// Collects the changes of a plan for which syncs or the run will ask the guard, because they take something away: those of its
+// entries, and those that have no entry but follow from one, such as the removal of each member of a group that is deleted. By all
+// of them to-be-held.ts tells what the guard will hold.
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
@@ -22,7 +23,7 @@ interface CollectedRemovals {
   removals: PlanRemoval[];
   /** Links of the users whose membership or value is removed. */
   links: ReadonlyMap<Ref, Link>;
-  /** Members who leave a group with their account (`leavingWithAccount`). */
+  /** Members whose account is to be closed too, so that the guard is not asked for their removal (`leavingWithAccount`). */
   withAccount: ReadonlyMap<Ref, 'follows' | 'waits'>;
   /** Returns whether a sync asks the guard for the change, and not the run. */
   isOfSync: (removal: PlanRemoval) => boolean;
@@ -86,8 +87,8 @@ async function groupDeletions(
 }
 
 /**
- * Returns the pending removals of the groups that are not entries of the plan and are not held yet. Somebody has made these removals
- * at the platform; a sync of the group does not read its members, so the sync asks the guard for them too.
+ * Returns the pending removals of the groups that are not entries of the plan and are not held yet. Somebody has made these
+ * removals at the platform; a sync of the group does not read its members, so the sync asks the guard for them too.
  * @param synced changes that the sync of their resource asks for
  */
 async function unlistedRemovals(
@@ -116,9 +117,9 @@ async function unlistedRemovals(
 }
 
 /**
- * Returns the members who leave a group with their account, so that the guard is not asked for the removal, with their state: the
- * deactivation is held (`follows`), or no sync has asked for it yet (`waits`). A deactivation that the platform ignored is left
- * out: the sync of the group does not wait for it (sync/group/remove-members.ts).
+ * Returns the members who leave a group while their account is to be closed too. The guard is asked for the deactivation, and not
+ * for the removal, which waits: the deactivation is held (`follows`), or no sync has asked for it yet (`waits`). A deactivation
+ * that the platform ignored is left out: the sync of the group does not wait for it (sync/group/remove-members.ts).
  */
 async function leavingWithAccount(
   guardStore: ReconcileScope['outbox']['guardStore'],

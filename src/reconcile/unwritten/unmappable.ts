@@ -6,7 +6,7 @@ import { isChange, isDrift, NEWLY_LINKED, reportedAs, type PlanEntry } from '../
 
 /** End of the reason of an entry that waits for a value. */
 const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
-/** The same for a value that is lost at the platform. Only a run leaves such an entry out: a sync writes what is pushed. */
+/** The same for an applied value that is gone at the platform. Only repairs of a run wait for it: pushed changes are written. */
 const WAITS_FOR_LOST = 'waits for the value that is lost and cannot be written again';
 
 /** Returns whether the entry is an activation that waits for a value which cannot be written. */

@@ -8,8 +8,8 @@ import type { MembershipWait } from './waiting-for-decision.ts';
 export const HELD_BY_GUARD =
   'held by the guard until an operator decides or the approval expires: see scim-bridge approvals list';
 /**
- * Reasons of entries that no sync writes, by cause. An entry has no other field for its cause, so `isOfDecision` and
- * `becomesPending` recognise it by these texts and those of MEMBERSHIP_WAITS: with a new text, look at both.
+ * Reasons of entries that no sync writes, by cause. `isOfDecision` and `becomesPending` recognise an entry by these texts and those
+ * of MEMBERSHIP_WAITS: with a new text, look at both.
  */
 export const UNWRITTEN_REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
@@ -23,7 +23,7 @@ export const UNWRITTEN_REASONS = {
   kept: 'the present settings leave this membership, and the next sync of the group ends the removal without a write',
   protected: 'the person is listed in users.protected, so it is not written',
 };
-/** Text after the reason of a pending membership that waits. */
+/** Text after the reason of a pending membership that waits. An addition of a leaver needs none: it is in no plan. */
 export const MEMBERSHIP_WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
   heldRemoval:
@@ -51,8 +51,8 @@ export const BEHIND_EMPTYING =
 export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
 
 /**
- * Returns whether a run makes the reported addition or change of a person pending, so that it is written after the decision for which
- * it waits. Without a pending sign or a mark only a later comparison would find the difference again.
+ * Returns whether a run makes the reported addition or change of a person pending, so that it is written after the decision for
+ * which it waits. Without a pending sign or a mark only a later comparison would find the difference again.
  */
 export const becomesPending = (entry: PlanEntry): boolean =>
   (entry.action === 'addMember' || entry.kind === 'User') &&
