@@ -1,5 +1,5 @@
-// Stores the tenant's audit log in the order in which events are added. At least the last 15,000 are kept; the setting
-// `auditRetentionEvents` limits how many of them are shown (contract 4.6: 10,000).
+// Stores the tenant's audit log in the order in which events are added. The setting `auditRetentionEvents` limits how many are
+// shown (contract 4.6: 10,000). At least the last 15,000 are kept, so a larger setting has an effect up to that number.
 import type { Durable } from './durable.ts';
 import type { AuditRecord } from './records.ts';
 

@@ -1,4 +1,5 @@
-// Creates fixtures of chat: agents with scripts, and the token settings of a deployment (docs/sandbox.md).
+// Creates the fixtures of chat for `POST /fixtures`: agents with scripts, by which a test sets how an agent answers (AgentScript in
+// records.ts), and the token settings of a deployment.
 import type { MakeFixture } from '../fixture.ts';
 import {
   objectList,

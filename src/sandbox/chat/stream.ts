@@ -1,4 +1,5 @@
-// Formats the lines of a chat answer: opening, closing, errors, and the lines of a stored thread (contract 6.3).
+// Formats the lines of a chat answer: opening, closing, errors, and the lines of a stored thread (contract 6.3). `sort` numbers the
+// records of a thread in their order.
 import { randomInt } from 'node:crypto';
 import type { MessageRecord } from './records.ts';
 import { toLine } from './run.ts';

@@ -30,6 +30,8 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
+// The next four limits bound the work that one query can cause.
+
 /** Deepest nesting of groups. */
 const MAX_DEPTH = 10;
 /** Largest number of filters in one group. */

@@ -1,4 +1,5 @@
-// Creates the tables of each deployment's branch at the first query; their rows are the same after a restart.
+// Creates the tables of each deployment's branch at the first query. The rows are the same after a restart if the deployment is at
+// least 30 days old (ROWS_UNTIL_MS); generated times of a younger one count back from the time of the first query.
 import type { DeploymentRecord } from '../records.ts';
 import type { Engine } from './engine.ts';
 import type { QualifiedTableName, CellValue, ModelTable } from './model.ts';

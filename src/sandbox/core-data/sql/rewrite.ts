@@ -1,4 +1,5 @@
-// Rewrites a client's SQL: the result contains no text of the client except quoted literals and names.
+// Rewrites a client's SQL from its syntax tree (syntax.ts). The result contains no text of the client except quoted literals and
+// names, so it reads no rows but those that the client may see.
 import type { Cube } from '../model.ts';
 import type { Statement } from '../statement.ts';
 import { writeExpression } from './expressions.ts';

@@ -37,7 +37,7 @@ interface NodeBudget {
   table: () => void;
 }
 
-/** Limits of one query: nested nodes of its tree, all nodes, tables in FROM. */
+/** Limits of one query, which bound the work that a client can cause: nested nodes of its tree, all nodes, tables in FROM. */
 const MAX_DEPTH = 100;
 const MAX_PARTS = 3000;
 const MAX_TABLES = 16;
