@@ -13,18 +13,21 @@ export interface MountedRouter {
 export interface ApiFamily {
   /** Path prefixes of this family; no other family uses them. */
   readonly mounts: readonly string[];
-  /** Checks of the path alone; they run before the body is parsed (contract 4.0, ASSUMED-52). */
+  /**
+   * Checks that need only the path and the caller. They run after authentication and before the body is parsed (contract 4.0,
+   * ASSUMED-52).
+   */
   readonly pathChecks?: readonly MountedRouter[];
   readonly routers: readonly MountedRouter[];
   /** Runs before authentication and injected faults. */
   readonly before?: RequestHandler;
-  /** Ignores bodies that are not JSON; the default is to refuse them. */
+  /** Whether bodies that are not JSON are ignored; by default they are refused. */
   readonly ignoresOtherBodies?: boolean;
   /** Answers a path that the family does not have; by default with 404 in the family's error form. */
   readonly notFound?: RequestHandler;
   /**
-   * Authenticates a request. Throws SandboxProblem 401 or the family's own refusal. Returns undefined when the family
-   * stores the callers itself.
+   * Authenticates a request. Throws SandboxProblem 401 or the family's own refusal. Returns undefined when the family keeps the
+   * caller of each request itself.
    */
   readonly authenticate: (request: Request) => Caller | undefined | Promise<Caller | undefined>;
   /** Returns the reply for a refusal in the family's error form. */

@@ -1,4 +1,4 @@
-// Starts one HTTP or HTTPS listener and stops it without waiting for idle clients.
+// Starts one HTTP or HTTPS listener. A stop closes all connections at once, so that it does not wait for clients.
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Certificate } from './certificate.ts';

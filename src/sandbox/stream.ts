@@ -60,8 +60,9 @@ async function writeAll(
 /**
  * Sends the lines as they arrive. The status is sent with the first line, so an earlier failure gets a regular
  * error answer; a later failure closes the connection, which clients detect. When the client disconnects, the
- * iterator is ended at once, even while its next line is pending. With `loss` the connection breaks after the
- * first line; a loss of the kind `status` is thrown as a SandboxProblem before it.
+ * iterator is ended at once, even while its next line is pending.
+ * @param loss an injected fault (faults.ts): the connection breaks after the first line; the kind `status` sends no line and throws
+ *   a SandboxProblem instead
  */
 export async function sendStream(
   request: Request,

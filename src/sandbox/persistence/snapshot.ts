@@ -8,7 +8,7 @@ import { decode, encode } from './plain.ts';
 
 /** Version of the snapshot format; a snapshot of another version is refused. */
 const FORMAT = 1;
-/** Number of entries that are encoded before other work may run. */
+/** Number of entries in one piece of text. The writer (data-folder.ts) lets requests run between two pieces. */
 const SLICE = 500;
 
 /** Saved values that are not part of the state. */
@@ -23,7 +23,7 @@ export interface Surroundings {
 
 /**
  * Yields the snapshot in pieces of text. All entries are collected at the first `next`, so that they are
- * consistent; encoding is split into slices.
+ * consistent; they are encoded SLICE at a time.
  */
 export function* snapshotPieces(state: State, around: Surroundings): Generator<string> {
   const parts = [...partsOf(state)].map(([name, part]) => [name, part.dump()] as const);

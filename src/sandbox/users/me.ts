@@ -37,7 +37,7 @@ export function mergeUserSettings(
   return Object.fromEntries(merged);
 }
 
-/** Returns the rights of the user as policies: `*` for administrators, the permissions in the whole tenant, and those of the roles. */
+/** Returns the user's policies: `*` for an administrator, one for each permission in the whole tenant, and those of the roles. */
 function policiesOf(call: Call, user: UserRecord): SandboxJsonObject[] {
   const actions = [...(user.isAdmin ? ['*'] : []), ...user.permissions];
   const granted = actions.map((action) => ({ resourceType: 'Global', actions: [action], resources: ['*'] }));

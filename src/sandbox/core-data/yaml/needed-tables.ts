@@ -9,7 +9,7 @@ import { columnsIn } from './sql-templates.ts';
 /** The name of a table, after FROM or JOIN. */
 const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
 
-/** Returns the cube as a table of FROM under its quoted name. @param tableName returns the name of a table in the engine */
+/** Returns the table or SQL of a cube with the cube's name as alias. @param tableName returns the name of a table in the engine */
 export function fromOf({ name, table, sql = '' }: CubeSource, tableName: QualifiedTableName): string {
   const placed = sql
     .trim()
@@ -55,13 +55,14 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
       const entry = needed.get(name) ?? { columns: new Map<string, string>(), isComplete: true };
       needed.set(name, entry);
       entry.isComplete &&= isSimple;
+      // The SQL of a cube over several tables does not tell which table has a column, so each of them gets all columns of the cube.
       for (const column of texts.flatMap((text) => columnsIn(text, cube.name)))
         // The type is replaced below if a dimension consists of this column alone.
         if (!entry.columns.has(column)) entry.columns.set(column, 'INTEGER');
       for (const one of cube.dimensions) {
         const [column, ...others] = columnsIn(sqlOf(one, cube, cubes), cube.name);
         if (column !== undefined && others.length === 0)
-          // KEY: sample-tables.ts numbers the rows.
+          // `KEY` is no SQL type: in generated rows (sample-tables.ts) the values of this column are 1, 2, 3 ...
           entry.columns.set(column, one.isKey && one.type === 'number' ? 'KEY' : TYPES[one.type]);
       }
     }
