@@ -1,4 +1,5 @@
-// Resolves attribute notation `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10) by the longest registered URN.
+// Resolves attribute notation `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10). One URN may begin with another, so the longest URN
+// of the resource type that fits counts.
 import type { Field, Fields, Section } from './attributes.ts';
 import { isMemberName } from './json.ts';
 import { findField, findUnqualified, type PlacedField, type ResourceType } from './resource-type.ts';

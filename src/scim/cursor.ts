@@ -2,22 +2,26 @@
 import { createHash } from 'node:crypto';
 import { invalidCursor } from './errors.ts';
 
-/** Position of the last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
+/** Position of the last resource of a page. The next page starts behind it. */
 interface CursorPosition {
   /** Name of the type of that resource; `sorted` in a sorted list (provider/pages.ts). */
   readonly type: string;
-  /** Place of that resource in the order of creation of its type; in a sorted list the position there, from 1. */
+  /**
+   * Place of that resource in the order of creation of its type, which never changes. In a sorted list: its position in the list,
+   * from 1.
+   */
   readonly after: number;
   /** Number of all matches, counted for the first page. Undefined when each page can count them again at little cost. */
   readonly totalResults: number | undefined;
 }
 
+/** Longest text that is decoded, in characters; a cursor of this service is much shorter. */
 const MAX_LENGTH = 300;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Hashes the query that a cursor belongs to, to 96 bits in 16 characters. Attributes and page size are left out, because they
- * may change between pages.
+ * Returns 16 characters (96 bits) of a hash of the query that a cursor belongs to. Attributes and page size are left out, because
+ * they may change between pages.
  */
 const queryHash = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);

@@ -1,5 +1,5 @@
 // Keeps values of the stored resource in a write: immutable attributes, which cannot change once set (RFC 7643 §7, RFC 7644
-// §3.5.1 and §3.5.2), and `active`.
+// §3.5.1 and §3.5.2), and `active`, which a PUT may leave out without reactivating the user.
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
 import { isEqual, ownValue } from './json.ts';

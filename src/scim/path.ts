@@ -45,7 +45,7 @@ function toTarget(found: AttributePath, text: string, profile: Profile): PatchTa
 }
 
 /**
- * Resolves a path without regard to case, by the longest registered URN.
+ * Resolves a path, ignoring case.
  * @throws 400 invalidPath when it is not well formed, 400 invalidFilter when its filter is not.
  */
 export function parsePath(type: ResourceType, text: string, profile: Profile): PatchTarget {

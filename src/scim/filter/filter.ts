@@ -10,7 +10,7 @@ export interface FilterAttribute {
   readonly steps: readonly string[];
   /** Definition of the attribute or sub-attribute of the last key; undefined for an undeclared member of an open extension. */
   readonly field: Field | undefined;
-  /** Canonical path in lower case, such as `username`; in a comparison with the implied `.value`, such as `emails.value`. */
+  /** Canonical path in lower case, such as `username`. In a comparison it includes an implied `.value`, such as `emails.value`. */
   readonly key: string;
 }
 

@@ -29,9 +29,10 @@ export interface Lexer {
 }
 
 /**
- * One token and the blanks before it: a bracket, a quoted value, a word, or the end. Between tokens stand a blank, a control
- * character from tab to carriage return, a bracket or a double quote. A closing single quote is the first one before such a
- * character, so `'O'Brien'` is one value; a single quote without a closing one is an ordinary character of a word.
+ * One token and the blanks before it: a bracket, a quoted value, a word, or the end. A word ends before a blank, a control
+ * character from tab to carriage return, a bracket or a double quote. A value in single quotes ends at the first single quote that
+ * stands before such a character or at the end, so `'O'Brien'` is one value. A single quote without a closing one is an ordinary
+ * character of a word.
  */
 const TOKEN =
   /(?<blanks>[\t-\r ]*)(?:(?<bracket>[()[\]])|"(?<quoted>(?:[^"\\]|\\[^])*)"|'(?<single>[^]*?)'(?=[\t-\r "()[\]]|$)|(?<word>[^\t-\r "()[\]]+)|$)/y;
