@@ -1,4 +1,4 @@
-// Words a count with its noun, and sums counts.
+// Writes a count with its noun as text, and sums counts.
 
 /** Returns `1 user` or `2 users`. @param many plural of a noun that does not just add an s, such as `entries` */
 export const counted = (count: number, one: string, many = `${one}s`): string =>

@@ -1,5 +1,5 @@
-// Estimates how large a regular expression becomes when it is compiled, because RE2 copies the repeated part for each
-// repetition.
+// Estimates how large a regular expression becomes when it is compiled: RE2 copies a repeated part for each repetition, so a short
+// pattern may take much time and memory. Callers refuse patterns that are too large before they compile them.
 
 /** An escape such as `\d`, `\p{Lu}` or `\x{41}`. */
 const ESCAPE = /\\(?:[pPx]\{[^}]*\}|[^])/y;
