@@ -6,10 +6,11 @@ import { counted } from '../support/counted.ts';
 
 /**
  * Returns reason and message of a condition about held and rejected changes; undefined: there are none.
- * @param options `followers`: number of members who leave the group with their account, as its deactivation is held; `keptLeavers`:
- *   number of deleted members who stay with their account, as its deactivation was rejected; `isLeaver`: the person was deleted at
- *   the source, or is out of scope; `isExpired`: the approval of all held changes has expired, and the guard has not judged them
- *   anew yet
+ * @param options
+ *   - `followers`: number of members whose removal from the group waits, because the deactivation of their account is held
+ *   - `keptLeavers`: number of deleted members who stay in the group, because the deactivation of their account was rejected
+ *   - `isLeaver`: the person was deleted at the source, or is out of scope
+ *   - `isExpired`: the approval of all held changes has expired, and the guard has not judged them anew yet
  */
 export function decisionsOf(
   refused: Refused,

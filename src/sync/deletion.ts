@@ -23,13 +23,14 @@ export async function deleteThere(context: SyncContext, { operation, run, read }
   await context.save();
   let isStillThere = false;
   try {
-    // The function runs after the answer, for the log. 'ignored': the platform did not delete; {}: it did, without a detail to log.
+    // The last argument runs after the answer and returns the result for the log. 'ignored': the platform did not delete; {}: it
+    // did, without a detail to log.
     await context.write(operation, run, async () => {
       isStillThere = await isShown(read);
       return isStillThere ? 'ignored' : {};
     });
   } catch (error) {
-    // Neither this call nor an earlier one can have deleted anything, so the link notes no deletion. The end of the sync saves it.
+    // Neither this call nor an earlier one can have deleted anything, so the link notes no deletion. The sync's end saves the link.
     if (error instanceof PlatformError && !error.mayHaveCommitted && !wasSent) delete link.deleting;
     throw error;
   }

@@ -28,7 +28,10 @@ export function createAnswering(clock: Clock) {
   let silence: TargetSilence | undefined;
   let limited: RateLimited | undefined;
   let answeredAt: number | undefined;
-  /** Cause for which no calls are sent → since when, Unix milliseconds. */
+  /**
+   * Cause for which calls are not sent, or wait → since when, Unix milliseconds. `failing`: the open breaker, or a refused key.
+   * `waiting`: a pause, or the rate limit.
+   */
   const stops = new Map<'failing' | 'waiting', number>();
 
   function noteAnswer(status: number): void {
@@ -65,8 +68,8 @@ export function createAnswering(clock: Clock) {
     /** Returns Unix milliseconds of the last good answer except 429; undefined: there was none. */
     answeredAt: (): number | undefined => answeredAt,
     /**
-     * Records whether calls are stopped for a cause, so that all readers in this process see the same start.
-     * @returns start of the stop, Unix milliseconds; undefined: calls are not stopped
+     * Records whether calls are stopped or wait for a cause, so that all readers in this process see the same start.
+     * @returns since when, Unix milliseconds; undefined: they are not
      */
     noteStop: (cause: 'failing' | 'waiting', isStopped: boolean): number | undefined => {
       if (!isStopped) stops.delete(cause);

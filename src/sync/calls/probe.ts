@@ -4,14 +4,17 @@ import type { Clock } from '../../support/sources.ts';
 import type { Target } from '../target.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 
-/** Time between two checks of the breaker; longer than the longest time between two probes. */
+/**
+ * Time between two checks of the breaker. It is longer than the longest interval of probes (breaker.ts), so a due time that is
+ * unchanged at the next check shows that nobody has probed.
+ */
 const CHECK_MS = 3000;
-/** Longest time that a probe waits for the budget and the answer. */
+/** Longest time that a probe waits, for the request budget of the target (budget.ts) and for the answer. */
 const PROBE_TIMEOUT_MS = 10_000;
 
 type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'> };
 
-/** Probes until the signal fires. Several replicas may do so: the budget lets one probe through at a time. */
+/** Probes until the signal fires. All replicas may do so: the request budget lets one probe through at a time. */
 export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
   /** Due time of the next probe, as the last check read it. A call of a sync, or a probe of this function, moves it. */
   let seenProbeAt: number | undefined;

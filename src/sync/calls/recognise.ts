@@ -1,5 +1,6 @@
-// Recognises a target's tenant at a new address: the tenant has at least one of a few linked accounts (ADR 0022). Until one
-// is found nothing is written, and a reconcile, which looks for all of them, decides whether it is another tenant (tenant.ts).
+// Recognises the tenant of a target at a new address, which may lead to another tenant: one linked account that is found there is
+// enough (ADR 0022). Until one is found, no sync writes. If none is found, a reconcile decides by all linked accounts whether it is
+// another tenant (reconcile/tenant/tenant.ts).
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Links } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';

@@ -1,6 +1,7 @@
 // Adds members to a group (`addMembers`). A member is ready when the account is linked and its attributes are applied; a member
 // who is not ready marks the group later. If few members are ready and others are under way, the sync waits shortly, so that one
-// PATCH adds them together. Members whom the group lists already are not written, or not logged (`lacking`).
+// PATCH adds them together. Members whom the group lists already gain nothing by the addition, so the log must not name them: a
+// group under adoption does not add them, any other group adds them without naming them in the log (`lacking`).
 // Flags of the link: directory/outbox/link.ts.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { MEMBERSHIP_SIGN, withSign, type Readiness } from '../../directory/outbox/pending-memberships.ts';

@@ -1,5 +1,6 @@
-// Handles the platform group of a group that was deleted at the source: deletes one that the bridge created, else removes the
-// managed members (adopted group, or kept by a rejection). The guard decides about both. `gate`: context.ts.
+// Handles the platform group of a group that was deleted at the source. A group that the bridge created is deleted. Of an adopted
+// group, which existed before the bridge, only the managed members are removed; so are those of a group that stays because its
+// deletion or a removal was rejected. The guard decides about deletion and removals. `gate`: context.ts.
 import { counted } from '../../support/counted.ts';
 import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';

@@ -42,7 +42,7 @@ export async function handleRefused(
   if ((context.refusedMembers?.inARow ?? 0) >= MOST_REFUSED) await throwIfRefused(context);
 }
 
-/** Keeps the refusal of a member; the first one is thrown after all members. */
+/** Keeps the refusal of a member. The first one is thrown after all members, and names only members of its own operation. */
 function noteRefused(context: SyncContext, { member, error, operation }: RefusedMember): void {
   const refused = (context.refusedMembers ??= { operation, error, members: [], inARow: 0 });
   if (refused.operation === operation) refused.members.push(member.user);

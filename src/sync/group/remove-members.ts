@@ -2,7 +2,8 @@
 // sorts them by what is known of their accounts (`toLeavers`). Asks the guard for those whose account is open (`permitted`), and
 // writes the allowed removals (`removePermitted`). Every other removal ends, waits, or is kept:
 // - A removal is kept (sign `r`) if it or the deactivation of the user was rejected, or if the user is protected.
-// - It ends if the user has no account. If the account is still to be found, it becomes unconfirmed, or waits for the user's sync.
+// - It ends if the user has no account. If an account may exist but is not found yet, it waits for the user's sync. After a sync
+//   that found none, it becomes unconfirmed (sign `u`).
 // - It waits for the account if that is to be closed, so that held and rejected deactivations do not empty the groups.
 // `ackMembers` clears a pending membership, or gives it another sign (directory/outbox/work.ts).
 import type { MemberDecision } from '../../directory/guard/guard-store.ts';
@@ -154,9 +155,9 @@ async function permitted(
 }
 
 /**
- * Returns what the guard decides about members with an open account. `waits`: until the guard was asked for the deactivation of the
- * account. `follows`: held together with the deactivation. `rejected`: the deactivation was rejected, so the membership stays too.
- * `alone`: the removal is judged alone.
+ * Returns what the guard decides about members with an open account. `waits`: the removal waits until the guard was asked for the
+ * deactivation of the account. `follows`: it is held together with the deactivation. `rejected`: the deactivation was rejected, so
+ * the membership stays too. `alone`: the guard judges the removal alone.
  */
 async function decisionsOf({ outbox }: SyncContext, open: Leaver[]): Promise<MemberDecision[]> {
   const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));

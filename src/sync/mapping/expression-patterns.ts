@@ -1,5 +1,5 @@
-// Limits the regular expressions of JSONata expressions: their size, which is checked before they are compiled (`checkPatterns`), and
-// their time, by a replacement for RegExp that runs in linear time (`createRegexEngine`).
+// Limits the regular expressions of JSONata expressions: their size, which is checked before they are compiled (`checkPatterns`),
+// and their time, by a replacement for RegExp that runs in linear time (`createRegexEngine`).
 import { ExpressionFailed, LIMITS } from './expression-failure.ts';
 import { compilePattern, patternFault, type Pattern } from '../../support/linear-regexp.ts';
 import { patternSize } from '../../support/pattern-size.ts';
@@ -35,8 +35,8 @@ function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
 }
 
 /**
- * Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time
- * limit.
+ * Creates a replacement for RegExp with linear time. JSONata creates an object for each evaluation of a pattern; the object limits
+ * the time of its matches from then on.
  */
 export function createRegexEngine(): RegExpConstructor {
   const patterns = new Map<string, Pattern>();

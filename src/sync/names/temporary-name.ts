@@ -1,5 +1,5 @@
-// Reports an account or group that still has the temporary name by which a circle of names was broken (name-circle.ts), although
-// the source or the settings no longer want it to be synced.
+// Reports an account or group that still has a temporary name. The bridge gave it that name because several resources waited for
+// each other's names (name-circle.ts). Since then the source or the settings no longer want it to be synced, so no sync renames it.
 import { forgetObserved } from '../../directory/outbox/link.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { isAbsent } from '../calls/absence.ts';

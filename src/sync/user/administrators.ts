@@ -1,12 +1,13 @@
-// Caches which administrators a target has, so that the deactivations of one run do not each read the list (ADR 0026).
-// Roles change at the platform, so the cache is kept for a short time.
+// Caches which administrators a target has: a deactivation must leave an active administrator (last-administrator.ts, ADR 0026),
+// and with the cache many deactivations share one read of the user list. Roles change at the platform, so the cache is kept for a
+// short time.
 import { fold } from '../../directory/records.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
 
 export type Administrators = ReturnType<typeof createAdministrators>;
 
-/** Lifetime of a cached administrator and of a shared read; also the pause after which a deactivation counts as the first. */
+/** Lifetime of a cached administrator and of a shared read; also the pause after which a deactivation counts as the first again. */
 const FRESH_MS = 60_000;
 /** Time without another read after the list failed. */
 const SILENCE_MS = 30_000;

@@ -26,9 +26,9 @@ export type Correlation =
   | { kind: 'conflict'; message: string; isNotAdopted?: boolean; isForeign?: boolean };
 
 /**
- * Decides whether an account that may be the user's is adopted: only one that is the single candidate and linked to no other
- * resource. One of ours always is; any other if it has no other externalId and `adopt` (target.ts) allows it. All else is a
- * conflict for an operator, because a wrong match would give one person another person's rows.
+ * Decides whether an account that may be the user's is adopted: only the single candidate, and only if no other resource is linked
+ * to it. With `ours` it is adopted in any case. Otherwise it must not have another externalId, and `adopt` (target.ts) must be
+ * `exact`. All else is a conflict for an operator, because a wrong match would give one person another person's rows.
  */
 export function correlate(
   wanted: { userName: string; externalId: string | null },

@@ -13,7 +13,11 @@ import { leaveAlone, whyUntouchable } from './protected-user.ts';
 
 const CLOSE = 'deactivate or delete it';
 
-/** Links the account of a leaver, if there is one. @returns an outcome when the sync cannot continue; else undefined */
+/**
+ * Links the account of a leaver, if there is one.
+ * @param mayExist as in the link (directory/outbox/link.ts); `id`: id of the account in the link that was forgotten
+ * @returns an outcome when the sync cannot continue; else undefined
+ */
 export async function linkLeftAccount(
   context: SyncContext,
   { id }: NonNullable<Link['mayExist']>,

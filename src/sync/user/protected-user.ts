@@ -10,7 +10,7 @@ import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY, OWNER_UNTOLD } from '../target.ts';
 import { removal } from '../names/succession.ts';
 
-/** Wait of a sync for the owner of a new key. */
+/** Time after which a sync is tried again that waits for the owner of a new key (`waitForKeyOwner`). */
 const OWNER_TOLD_MS = 5000;
 
 /**
@@ -43,8 +43,9 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
 }
 
 /**
- * Returns the outcome of a user whose account the bridge does not change, or may not change until the platform tells whose key it is.
- * Undefined: the user is not protected; then a condition `Protected` ends, which a sync that waits or fails would leave as it is.
+ * Returns the outcome of a user whose account the bridge does not change, or may not change until the platform tells whose key it
+ * is. Undefined: the user is not protected; then a condition `Protected` ends, which a sync that waits or fails would leave as it
+ * is.
  * @param userName as for `whyUntouchable`
  * @param whyNotActive as for `leaveAlone`
  */
@@ -63,8 +64,9 @@ export function endIfProtected(
 }
 
 /**
- * Returns the outcome for a user who owned the key when its owner was told last, as long as the platform does not tell the owner of
- * the present key. The person may own it too. If not, a leaver left alone now would stay active, as nothing marks the user again.
+ * Returns the outcome for a user who owned the key when its owner was told last, while the platform does not tell who owns the
+ * present key: the sync is tried again. Until then the account is not changed, because the user may own this key too. It is not
+ * left alone for good either: if the user does not own this key, a leaver would stay active, because nothing marks the user again.
  * @param userName as for `whyUntouchable`
  */
 function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | undefined {
@@ -78,7 +80,7 @@ function waitForKeyOwner(context: SyncContext, userName: string): SyncOutcome | 
 }
 
 /**
- * Returns why the bridge never changes the account of the link, or without link the one of this userName; undefined: it may.
+ * Returns why the bridge never changes the account of the link, or without link the account with this userName; undefined: it may.
  * @param userName the one that the account is to have
  */
 export function whyUntouchable({ link, target }: SyncContext, userName: string): string | undefined {
