@@ -11,8 +11,8 @@ import type { DesiredAccess, LeavingGroup } from './desired-access.ts';
 import type { AccountDifference } from './report.ts';
 
 /**
- * Returns every difference between desired and actual access; empty if there is none. A closed or missing account gives no access,
- * so nothing else counts if it must be closed.
+ * Returns every difference between desired and actual access; empty if there is none. If the account must be closed and is closed
+ * or missing, nothing else is compared, because it gives no access.
  * @param isLinked false: the account was found by name. If it must be closed, only `active` is compared, because the bridge writes
  *   nothing to it
  */

@@ -66,7 +66,7 @@ export interface Facts {
   fault: AccessFault | undefined;
   /**
    * Whether the operator named the query. If not, and without the API secret, a refused token (`notAllowed`) does not keep the
-   * stage `visible` from success: the list of entities is its answer.
+   * stage `visible` (report.ts) from success: the list of visible entities is enough for it.
    */
   isQueryAsked: boolean;
   /** Duration of the reads of Redis, milliseconds. */
