@@ -16,8 +16,8 @@ const PING_PAUSE_MS = 10;
 
 /**
  * Starts to connect and returns at once; the returned `reach` waits for an answer.
- * @param options.onlyReads stays connected to a replica, which answers reads; other commands connect anew when it refuses a write,
- * because after a failover the address may lead to the new primary
+ * @param options.onlyReads true: the command only reads, so it stays connected to a replica. Default: the command opens a new
+ * connection when a replica refuses a write, because after a failover the address may lead to the new primary
  */
 export function connectCommand(
   settings: RedisSettings & { prefix: string },

@@ -1,4 +1,5 @@
-// Checks the version of the data in Redis at the start of the service and while it runs.
+// Checks the version of the data in Redis at the start of the service and while it runs. The service stops when the data has
+// another version, because it could damage such data, and when a restore begins, because the data is incomplete then.
 import { createDataVersion, DataVersionRefused, RestoreUnderWay } from '../directory/fleet/data-version.ts';
 import { isStoreUnavailable } from '../directory/redis/connection.ts';
 import { failureReason } from '../directory/redis/why-away.ts';
@@ -12,7 +13,8 @@ export interface WatchedDataVersion {
 }
 
 /**
- * Checks the version of the data; no error when Redis does not answer.
+ * Checks the version of the data. It is no error when Redis does not answer, because the service starts without Redis too and
+ * repeats the check (`watchDataVersion`).
  * @throws DataVersionRefused for another version; RestoreUnderWay while a backup is put back
  */
 export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 'config'>): Promise<void> {

@@ -6,7 +6,8 @@ import { startRounds } from '../support/rounds.ts';
 import type { AppDeps } from './parts.ts';
 
 /**
- * Runs a check after each new connection to Redis and every BEAT_MS, until the service stops.
+ * Runs a check until the service stops: after each new connection to Redis, because other data may be there then, and every
+ * BEAT_MS, because the data may also change while a connection is open.
  * @param name names the check in the log if its stop fails
  * @param check never rejects
  */

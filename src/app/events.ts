@@ -35,7 +35,7 @@ export function buildEvents(
       : [];
   });
   const feeds = streams.map(({ feed }) => feed);
-  // Every role expires events, so that expiry does not depend on roles.
+  // A process of any role does this, so that events also expire while no process serves requests or pushes events.
   releasers.add('events', startExpiry(parts, feeds));
   for (const { settings, stream, feed } of streams) {
     const { connection } = feed;

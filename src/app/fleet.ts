@@ -38,7 +38,7 @@ export const buildFleetReader = (store: Store): ReadFleet => {
 
 /**
  * Announces this process in Redis every few seconds. When the service stops, the process is removed from the fleet.
- * Resolves after the first announcement, or soon without it.
+ * Resolves after the first announcement, or after a second without it, because the service also starts without Redis.
  */
 export async function joinFleet(
   parts: Parts,
@@ -60,7 +60,7 @@ export async function joinFleet(
   };
   const facts = () => ({
     ...fixedFacts,
-    // Computed for each beat, because keys are rotated at run time.
+    // By target: print of its address and API keys. Computed for each beat, because keys are rotated at run time.
     callers: Object.fromEntries(
       Object.values(config.targets).map((target) => [target.name, callerPrint(target)]),
     ),

@@ -79,7 +79,7 @@ export function buildHealth(
     ready,
     detail: async () => {
       const health = { process: live(), store: await ready() };
-      // Redis may answer reads although a check of the store fails, such as the check of its eviction policy.
+      // Tried also when the check of the store fails: Redis may still answer reads, for example with a wrong eviction policy.
       const stored = Promise.all(
         [
           { name: 'data', check: dataCheck },

@@ -6,9 +6,10 @@ import { checkEachBeat } from './each-beat.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * Checks each connection now and after each beat. Older data puts its targets on hold (directory/redis/older-data.ts), and an empty
- * Redis is announced to the fleet. A process that starts together with Redis has seen no earlier data, so it logs the loss
- * that the fleet has noted. Resolves after the first checks.
+ * Checks the data of each connection of the settings now, and then as often as `checkEachBeat` does. If the data is older, the
+ * check also puts the targets of the connection on hold (directory/redis/older-data.ts); an empty Redis is announced to the fleet.
+ * A process that starts together with Redis has seen no earlier data, so it logs the loss that the fleet has noted. Resolves after
+ * the first checks.
  */
 export async function watchForOlderData(parts: Parts, states: readonly DesiredState[]): Promise<void> {
   const { logger, config } = parts;

@@ -15,7 +15,7 @@ export interface AppDeps {
   ids: Ids;
   /** Returns a number from 0 to below 1. */
   random: () => number;
-  /** Name of the process in the fleet; undefined: host name of the machine and version of the package. */
+  /** Host and version that the process announces to the fleet; undefined: those of the machine and of the package. */
   identity?: { host: string; version: string } | undefined;
   /** Undefined when tracing is off. */
   tracing?: Tracing | undefined;
@@ -34,13 +34,16 @@ export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Inst
 /** Parts of a service that measures itself; commands build the same parts without instruments. */
 export type ServiceParts = Parts & { instruments: Instruments };
 
-/** Longest wait of the start for Redis; then the start continues. */
+/** Longest wait of the start for Redis, milliseconds; then the service starts without Redis and reports it as unhealthy. */
 export const STORE_WAIT_MS = 2000;
 
-/** Pause between two attempts of `untilStored`. */
+/** Pause between two attempts of `untilStored`, milliseconds. */
 const RETRY_MS = 5000;
 
-/** Repeats work with Redis until it succeeds or the signal aborts; never rejects. The Redis client logs its failures. */
+/**
+ * Repeats work with Redis until it succeeds or the signal aborts; never rejects. Failures are not logged here, because the
+ * connection logs that Redis is away (directory/redis/connection.ts).
+ */
 export async function untilStored(
   clock: Clock,
   signal: AbortSignal,

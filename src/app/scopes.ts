@@ -51,6 +51,7 @@ export function buildScopes(
             target: name,
             rules: digest,
           }),
+        // Whether Redis came back empty within the last day, and no restore has ended since (fleet-store.ts).
         isDataLost: async () => (await fleet.read()).emptiedAfter !== null,
         concurrency: target.concurrency(),
       };

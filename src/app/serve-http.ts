@@ -42,6 +42,7 @@ export interface ServedHttp {
   drain: () => Promise<void>;
 }
 
+/** Longest time that the stop of a port waits for running requests, milliseconds; then their connections are closed. */
 const HTTP_DEADLINE_MS = 10_000;
 
 export async function serveHttp(

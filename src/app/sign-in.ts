@@ -43,7 +43,7 @@ function buildProvider(parts: Parts, redirect: string): SignInParts | undefined 
     provider: createProvider({ clock }, signIn.openid, redirect),
     store: createSessionStore({ redis, clock }, { prefix, idleMs: signIn.idleMinutes * 60_000 }),
     session: createCookie('scim-bridge-session', { secure, sameSite: 'Strict' }),
-    // Cookie of a sign-in that has begun. `Lax`, because a link of the provider leads back.
+    // Cookie of a sign-in that has begun. `Lax`, because a `Strict` cookie is not sent after a redirect from the provider's site.
     pending: createCookie('scim-bridge-sign-in', { secure, sameSite: 'Lax' }),
   };
 }
