@@ -1,6 +1,8 @@
-// Finds facts that the command approvals prints. For an order to approve (approval-decision.ts), before it: last administrators and
-// the groups to delete; after it, about these groups: `heldAgainText` and `isSomeHeld`. For the list (approvals.ts): changes held
-// under other settings, and expired ones.
+// Finds facts that the command approvals prints beside the changes of an approval.
+// For an order to approve (approval-decision.ts), before it is carried out: the last administrators whose deactivation it approves,
+// and the groups whose deletion it approves. Afterwards `heldAgainText` warns about each of these administrators, and `isSomeHeld`
+// tells whether one of these groups still waits for removals of its members. For the list (approvals.ts): whether changes were held
+// under former settings, and which changes have expired.
 import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';

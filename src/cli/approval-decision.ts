@@ -60,8 +60,9 @@ export async function decideByCommand(states: DesiredState[], typed: TypedOrder)
   const isApproval = action === 'approve';
   const administrators = isApproval ? await lastAdministrators(states, approval, settingsOf, selection) : [];
   const deletedGroups = isApproval ? await groupsToDelete(states, approval, settingsOf, selection) : [];
-  // The id of the approval that was shown covers no change that came since. `identity` tells two approvers apart.
+  // `identity` tells two approvers apart.
   const order = { ...actor, identity: `command ${actor.by}`, action, selection };
+  // `approval.id` is the id of the approval that was shown. It covers no change that the guard has held since then.
   const decided = await decideApproval(states, approval.id, settingsOf, order);
   if (decided.kind === 'settled') throw new Error(decided.message);
   // Only an order that was carried out has an id; `refusal` says why another one was not.

@@ -18,7 +18,7 @@ export interface Cli {
 
 /** Exit code for settings that cannot be used (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78;
-/** Exit code when Redis holds data of a version that this program must not work with. */
+/** Exit code when Redis holds data of a version that this program must not work with (EX_DATAERR of sysexits.h). */
 const EXIT_DATA_VERSION = 65;
 
 /** @throws ConfigError with every fault at once */

@@ -4,8 +4,8 @@ import { createLogger, type Logger } from '../support/logger.ts';
 import { complain } from './output.ts';
 
 /**
- * Messages that are not printed, because a command itself reports at its end that Redis does not answer, and which resources became
- * dead letters. The log line of a dead letter has no name.
+ * Messages that are not printed, because a command reports both at its end: that Redis does not answer, and which resources became
+ * dead letters. The command names these resources; a log line has only their ref (docs/glossary.md).
  */
 const REPORTED_BY_COMMAND: ReadonlySet<string | undefined> = new Set([
   'redis away, connecting again',

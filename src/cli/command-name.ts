@@ -1,4 +1,5 @@
-// Returns the command by which an operator of this installation starts the bridge.
+// Returns the command by which an operator of this installation starts the bridge. The texts of the program name commands as
+// `scim-bridge …`; without a program of this name on PATH an operator could not copy them.
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, join, relative } from 'node:path';
 

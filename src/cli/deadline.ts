@@ -16,7 +16,10 @@ export const withDeadline = (command: Command): Command =>
     'end after this time at the latest, such as 90s, 10m or 2h; exit 1',
   );
 
-/** Returns milliseconds; undefined without the option. @throws Error unless it is a duration above 0 and of at most 24 days */
+/**
+ * Returns milliseconds; undefined without the option. A number without a unit is seconds.
+ * @throws Error unless it is a duration above 0 and of at most 24 days
+ */
 export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
   if (deadline === undefined) return undefined;
   const ms = parseDuration(/^\d+$/.test(deadline) ? `${deadline}s` : deadline);

@@ -17,7 +17,9 @@ interface Flags extends ExceptionFilter {
 
 /** Number of exceptions that are printed without --limit. */
 const DEFAULT_LIMIT = 1000;
+/** Largest value of --offset. */
 const MOST_OFFSET = 100_000_000;
+/** Largest value of --limit. */
 const MOST_SHOWN = 100_000;
 
 export function exceptionsCommand(program: Command, cli: Cli): void {

@@ -66,7 +66,7 @@ export async function importFrom(
     let number = 0;
     async function* rows(): AsyncGenerator<unknown> {
       const input = createReadStream(file);
-      // Without this wait, a missing file would be an error of the stream that no reader has yet.
+      // Without this wait, the stream would emit the error of a missing file without a listener, which ends the process.
       await once(input, 'open').catch((error: NodeJS.ErrnoException) => {
         throw unreadable(file, error);
       });

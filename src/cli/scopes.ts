@@ -38,8 +38,8 @@ export const atTarget = <T>(
 ): Promise<T> => whileAnswering(scope, signal, run, tell);
 
 /**
- * V8 collects garbage when the heap has grown by this percentage of the live objects. By default the heap grows to several times
- * their size.
+ * V8 collects garbage when the heap has grown by this percentage of the live objects, so that a command needs less memory. By
+ * default the heap grows to several times their size.
  */
 const HEAP_GROWTH = 100;
 /** Beginning of the message when the deadline of a command (--deadline) passes. */

@@ -15,8 +15,8 @@ const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /** If a stop takes longer than `server.drainMs` plus this time, the process ends at once, as it does after a second signal. */
 const LAST_RESORT_MS = 40_000;
 /**
- * V8 collects garbage when the heap has grown by this percentage of the live objects; by default it lets the heap grow
- * several times as far. This is no limit of the heap: `server.limits` bounds the live objects.
+ * V8 collects garbage when the heap has grown by this percentage of the live objects, so that the service needs less memory; by
+ * default it lets the heap grow several times as far. This is no limit of the heap: `server.limits` bounds the live objects.
  */
 const HEAP_GROWTH_PERCENT = 70;
 

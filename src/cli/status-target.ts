@@ -26,7 +26,7 @@ import { expiryText } from './approval-view.ts';
 import { say } from './output.ts';
 
 /**
- * @param named exceptions that are named
+ * @param named the exceptions that are printed one by one; of the others only the number is printed
  * @param failing a sentence about changes that the platform ignores again and again
  */
 export function printTarget(status: TargetStatus, named: ExceptionView[], failing: string | undefined): void {
@@ -42,7 +42,7 @@ export function printTarget(status: TargetStatus, named: ExceptionView[], failin
   printNeedsOfReconcile(status);
   printLastReconcile(status.reconcile);
   if (hold) {
-    // The holder of a tenant hold names the connection whose accounts were not found, maybe another one.
+    // A hold because of another tenant stops all connections of the target, so `holderWords` may name another connection.
     say(`  on hold since ${isoTime(hold.since)} by ${holderWords(hold)}: ${heldUntil(target, hold)}`);
   }
   if (events) printEvents(events);
@@ -93,9 +93,9 @@ function printWaiting({ dirty, hold, priorities, fleet }: TargetStatus): void {
 }
 
 /**
- * Returns the number of waiting resources by priority, and of those in the queue or with a worker. A resource whose deactivation
- * the source took back keeps the priority of the deactivation.
- * @param handedOver words for the latter
+ * Returns the number of waiting resources by priority, and the number of those that were handed over to the queue or a worker. A
+ * resource whose deactivation the source took back is still counted with the priority `deactivation`.
+ * @param handedOver words for resources that were handed over
  */
 function waitingText(dirty: number, priorities: TargetStatus['priorities'], handedOver: string): string {
   const waiting = Object.entries(priorities).filter(([, count]) => count > 0);
