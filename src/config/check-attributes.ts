@@ -1,4 +1,4 @@
-// Checks the attribute mapping of one target alone, with the checks of the settings file.
+// Checks an attribute mapping that an operator tries for one target in the admin API, with the same checks as the settings file.
 import { checkMeaning, type ConfigChecks } from './checks.ts';
 import { toAttributeConfig } from './derive.ts';
 import { firstPerPath, type ConfigFault } from './faults.ts';

@@ -1,4 +1,4 @@
-// Maps environment variables to settings; no other file knows their names.
+// Overrides settings by environment variables. No other file reads these variables by their names.
 import { isTree, select, setAt, toPath } from './places.ts';
 import { settingsSchema } from './schema.ts';
 

@@ -21,7 +21,10 @@ interface Substituted {
   faults: ConfigFault[];
 }
 
-/** `$${`, which stands for a literal `${` and has no name here; or `${…}` with the name of a variable or `file:` and a path. */
+/**
+ * Matches `$${`, which stands for a literal `${`, and `${…}`. The group has the text between the braces: the name of a variable, or
+ * `file:` and a path; for `$${` it is undefined.
+ */
 const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
 
 /** Returns a copy of the document with every reference replaced. Relative file paths start at `folder`. */
