@@ -88,7 +88,10 @@ export function logFamiliesOf(key: string): { chain: string; personal: string } 
 /** Returns whether a key is dumped together with its log. */
 export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal)(:[^:]+)?$/.test(key);
 
-/** Returns whether a key is momentary or has the records. A restore skips a `plain` line with such a key. */
+/**
+ * Returns whether a key is momentary or has the records. A restore skips a `plain` line with such a key, because a backup of
+ * another release may contain it.
+ */
 export const isLeftOut = (key: string): boolean => MOMENTARY.test(key) || RECORDS.test(key);
 
 /**

@@ -15,7 +15,7 @@ const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**
  * Returns whether processes run, and each of them calls the target at another address or with another key than the caller with this
- * print.
+ * print. If the caller is a command, it has a circuit breaker of its own then, so that its failures do not stop the service.
  */
 export const isCalledOtherwise = (
   processes: readonly Announcing[],

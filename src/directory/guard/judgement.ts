@@ -11,7 +11,7 @@ interface JudgeOptions {
   windowMs: number;
   /** Either all items without an earlier verdict are allowed, or none. */
   whole?: boolean;
-  /** No approval and no earlier count allows the items. */
+  /** True: the items need a new decision of an operator; neither an approval nor an earlier count allows them. */
   always?: true;
   /** Numbers of undecided items in later portions, in the order of DESTRUCTIVE_KINDS. */
   later?: number[];

@@ -1,4 +1,5 @@
-// Stores the result of the last check of the hash chains of a connection.
+// Stores the result of the last check of the hash chains of a connection. /metrics shows it, so that a scrape needs no check of
+// whole logs.
 import { createLastResult } from '../redis/last-result.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 

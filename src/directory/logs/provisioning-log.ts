@@ -39,7 +39,7 @@ export interface LogEntry {
   status: LogStatus;
   /** Correlation id of the change that was applied; `plan:...` of a reconcile run, `approval:...` of an approval. */
   request: string;
-  /** Generation of the desired state that was applied; `NO_GENERATION` of an entry that no mark caused. */
+  /** Generation of the mark with which the sync began (docs/glossary.md); `NO_GENERATION` of an entry that no mark caused. */
   generation: string;
   /** Time at which the oldest applied change was accepted, Unix milliseconds. */
   accepted: number;

@@ -14,9 +14,9 @@ const FORGOTTEN = 'forgotten ';
 
 /** Splits an entry. @param names properties of the entry that are personal data */
 export function splitEntry(entry: object, names: ReadonlySet<string>): SplitEntry {
-  const members = Object.entries(entry).filter(([, value]) => value !== undefined);
-  const personal = members.filter(([name]) => names.has(name));
-  const others = Object.fromEntries(members.filter(([name]) => !names.has(name)));
+  const properties = Object.entries(entry).filter(([, value]) => value !== undefined);
+  const personal = properties.filter(([name]) => names.has(name));
+  const others = Object.fromEntries(properties.filter(([name]) => !names.has(name)));
   if (personal.length === 0) return [JSON.stringify(others), ''];
   const text = randomBytes(16).toString('base64url') + JSON.stringify(Object.fromEntries(personal));
   return [JSON.stringify({ ...others, p: digestOf(text) }), text];

@@ -1,4 +1,5 @@
-// Reads and dismisses the dead letters of a target: resources whose sync was refused for good, in the order of the refusals.
+// Reads and dismisses the dead letters of a target: resources whose sync was refused for good, in the order of the refusals. Redis
+// has them in the sorted set `blocked:<target>`, by time.
 import type { Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';

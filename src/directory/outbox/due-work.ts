@@ -25,7 +25,7 @@ export interface DueWork {
   /** Undefined when the resource was deleted. */
   record: StoredRecord | undefined;
   link: Link;
-  /** Platform id of the link as it is stored. */
+  /** Platform id of the link as it is stored: the id in `link` may change before the link is stored again. */
   storedId: string | undefined;
   /** A user's groups. */
   groups: GroupName[];

@@ -9,9 +9,11 @@ const INHERITED_PORTION = 200;
 
 export function createLinkChanges(run: RunAtTarget) {
   /**
-   * Deletes the link of a resource, so that the next sync looks it up again. `platformId`: the id that the link has; '': it has
-   * none and may have an account (`mayExist`, `tried`). `keepsId`: the account or group may exist, so the link of a stored resource
-   * keeps its id. `leaves`: the result of a create without answer is not looked for any more.
+   * Deletes the link of a resource, so that the next sync looks the account or group up again.
+   * @param platformId the id that the link has; '': it has none, but an account or group may exist (`mayExist`, `tried` of link.ts)
+   * @param options `keepsId`: the link of a stored resource is replaced by a note that the account or group may exist (`mayExist`),
+   *   so that it is closed if the resource is deleted first; `leaves`: the account or group that a create without answer may have
+   *   made is not looked for any more
    */
   async function forgetLink(
     ref: Ref,

@@ -16,7 +16,10 @@ export interface Condition {
   isIgnored?: true;
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
-  /** Set if other connections of the target may end it: one that was not in the settings may have the account in the way. */
+  /**
+   * Set if the condition may end when a connection of the target leaves the settings or comes back into them: that connection may
+   * have the account that is in the way.
+   */
   byConnections?: true;
   /** Of `TakenByConnection`: platform id of the account or group of the other connection. */
   takenId?: string;
@@ -81,8 +84,8 @@ export const isByConnections = ({
 
 /**
  * Returns the part of a print of settings (sync/settings-print.ts) that decides about a condition. The part behind the dot stands
- * for the other connections of the target. A Conflict about an account of two connections (depart-user.ts) does not need it: the
- * next sync makes it TakenByConnection.
+ * for the other connections of the target. A Conflict about an account of two connections (depart-user.ts) does not need this part:
+ * the next sync replaces the Conflict by TakenByConnection.
  */
 export const printFor = (condition: Pick<Condition, 'reason' | 'byConnections'>, settings: string): string =>
   isByConnections(condition) ? settings : settings.replace(/\..*/, '');

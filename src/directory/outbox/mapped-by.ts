@@ -1,6 +1,7 @@
-// Stores by which rules the last reconcile run that mapped all users did so. `mapped:<target>` has the digest of these rules, or a
-// note that the next run has to map everything: it begins with REPAIRED, ANEW or RETURNED (note_anew.lua). A run that has mapped
-// all users replaces the text by the digest of its rules, unless the text has changed since the run began.
+// Stores by which mapping rules a reconcile run last mapped all users, so that the next run knows whether it has to map all of
+// them. `mapped:<target>` has the digest of these rules, or a note that the next run has to map everything: it begins with
+// REPAIRED, ANEW or RETURNED (note_anew.lua). A run that has mapped all users replaces the text by the digest of its rules, unless
+// the text has changed since the run began.
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /** After a repair of derived data: the next run maps and reads everything. */

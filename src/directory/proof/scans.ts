@@ -56,12 +56,12 @@ const OF_GROUPS = ['members', 'unresolved', 'references'];
 /** Families of pending memberships. */
 const SIGNS = ['pendingMembers', 'pendingGroups'];
 /** Families of the guard's changes. */
-const HOLDS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
+const GUARD_ITEMS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
 
 /** Matches the keys of members and member values: one for each group or value. */
 export const MEMBER_SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);
 /** Matches the keys of pending memberships and of guard items: one for each group, user, kind or resource. */
-export const PENDING_OR_HELD = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
+export const PENDING_OR_HELD = new RegExp(`^(${[...SIGNS, ...GUARD_ITEMS].join('|')}):`);
 
 /**
  * Returns the scan of a key that MEMBER_SETS or PENDING_OR_HELD match; undefined for every other key.
@@ -75,5 +75,5 @@ export function scanOfKey(name: string, targets: readonly string[]): ProofScan |
   // The id follows the family, the target and their colons.
   const args = { family, target: first, id: name.slice(`${family}:${first}:`.length) };
   if (SIGNS.includes(family)) return { script: 'signs', args };
-  return HOLDS.includes(family) ? { script: 'guard', args } : undefined;
+  return GUARD_ITEMS.includes(family) ? { script: 'guard', args } : undefined;
 }

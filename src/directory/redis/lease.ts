@@ -14,6 +14,7 @@ export function createProcessLease({ redis, scripts, keys }: StoreDeps, lease: s
   return {
     lead: async (name, ttlMs) => {
       const [tag] = await scripts.run('lead', keys.base, { lease, name, ttlMs });
+      // This holder has the lease already, and the script has renewed it.
       if (tag === 'held') return true;
       return (await redis.set(keys.key(lease), name, 'PX', ttlMs, 'NX')) !== null;
     },

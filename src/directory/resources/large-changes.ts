@@ -1,5 +1,5 @@
 // Stores changes of very many memberships with several short scripts, because one long script would block Redis. Each script
-// is a complete change with its dirty mark. Before the last script the mark is postponed, so that sync sees the whole change.
+// leaves the group consistent and sets its mark. All scripts but the last postpone the mark, so that a sync sees the whole change.
 import { inPortions } from '../redis/portions.ts';
 import type { MemberStep, PutOutcome } from './changes.ts';
 

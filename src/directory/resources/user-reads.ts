@@ -1,5 +1,5 @@
-// Reads users together with their groups. One script reads several users at once: of given ids, or of those that an index of a
-// unique attribute has under a value.
+// Reads users together with their groups. One script reads several users at once: those with given ids, or those that have a given
+// value in the index of a unique attribute.
 import { fold, isSound, parseStored, type StoredRecord } from '../records.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { toGroupNames, type GroupName } from './changes.ts';
@@ -9,7 +9,7 @@ export interface UserWithGroups {
   groups: GroupName[];
 }
 
-/** Size of one portion of users with their groups. */
+/** Largest size of one portion of users with their groups, in bytes. */
 const USERS_BYTES = 4 * 1024 * 1024;
 
 export function createUserReads({ scripts, keys }: StoreDeps) {
