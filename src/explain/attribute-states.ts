@@ -68,7 +68,10 @@ function toValues({ active, core, attributes, faults, inScope }: DesiredUser, li
   return values;
 }
 
-/** Returns the applied values of attributes that have left the settings, and of those that the source leaves empty. */
+/**
+ * Returns the applied values that stay at the platform: of attributes that have left the settings (`unmapped`), and of attributes
+ * without a value at the source whose `onEmpty` is `keep` (`kept`).
+ */
 function valuesThatStay(
   desired: DesiredUser,
   { attributes = {} }: Link,

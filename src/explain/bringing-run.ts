@@ -1,4 +1,4 @@
-// Names the run that writes the differences of a resource, or why no run does, as words behind a colon in the summary. Pure.
+// Names the reconcile or sync that writes the differences of a resource, or why none does, for the summary of explain. Pure.
 import type { ExplainedFacts } from './explanation.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { needsPerson } from './membership-reasons.ts';
@@ -36,7 +36,7 @@ function whyNoRun({ hold, platform, policy, target }: ExplainedFacts): string | 
 /** Returns the words for the reconcile that writes the differences, and for either this reconcile or a sync. */
 function runsOf({ platform, ref }: ExplainedFacts): { reconcile: string; either: string } {
   const sync = `scim-bridge sync ${ref}`;
-  // The words name no certain run: with `reconcile.onDrift: report` the schedule writes nothing.
+  // The words do not promise the next run of the schedule, because with `reconcile.onDrift: report` it writes nothing.
   if (!platform?.readInTurn) {
     const reconcile = 'the next reconcile that repairs';
     return { reconcile, either: `${reconcile}, or ${sync}` };
