@@ -26,7 +26,8 @@ export const operatorFields = {
 const DEFAULT_NAME = 'admin API';
 
 /**
- * Returns the actor for the audit log: the signed-in person, or for a holder of the admin token the name in the order, unverified.
+ * Returns the actor for the audit log: the signed-in person, or for a holder of the admin token the name in the order. Nothing
+ * proves that name, so `caller.mark` follows it.
  */
 export const actor = (
   { by = DEFAULT_NAME, note }: OperatorFields,

@@ -16,7 +16,7 @@ export function toFinished(all: readonly ReportOfScope[]): Finished {
   return { outcome, message: messageOf(all), result: [JSON.stringify(reports)] };
 }
 
-/** Outcomes from worst to best: an operation reports the worst outcome of its runs. */
+/** Outcomes (`Outcome` of runs.ts says what each means) from worst to best: an operation reports the worst outcome of its runs. */
 const WORST_FIRST: Outcome[] = [
   'failed',
   'incomplete',

@@ -14,7 +14,7 @@ export interface PlannedScope {
 /** Largest plan that the service loads into memory. The command line applies larger ones. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
-/** Loads the stored result of a plan. @throws Problem 404 when there is none, 413 when it is too large */
+/** Loads the stored result of a plan operation, as text. @throws Problem 404 when there is none, 413 when it is too large */
 export async function planOf({ operations }: AdminContext, id: string): Promise<string> {
   const [operation, bytes] = await Promise.all([operations.get(id), operations.resultBytes(id)]);
   if (operation?.kind !== 'plan' || bytes === 0)

@@ -28,7 +28,7 @@ export interface BackupEnd {
   /** Number of lines before this one, and their SHA-256. */
   lines: number;
   sha256: string;
-  /** Items by family (ArchiveLine), for people. */
+  /** Number of items by family (ArchiveLine). A restore shows its progress by their sum. */
   counts: Record<string, number>;
   /** HMAC-SHA256 with `backup.key` over all lines and the fields above. */
   hmac?: string;

@@ -14,7 +14,10 @@ export const readCoverage: ReadCoverage = async (reader) => ({
 /** Pause between two reads as a multiple of the duration of a read, so that a polling page does not load Redis. */
 const PAUSE_FACTOR = 20;
 
-/** Returns a cached reader of the coverage, which reads again after PAUSE_FACTOR times the duration of the last read. */
+/**
+ * Returns a cached reader of the coverage. It rests after a read: the next read comes after PAUSE_FACTOR times the duration of the
+ * last one.
+ */
 export function restfulCoverage(clock: Clock): ReadCoverage {
   const known = new Map<CoverageReader, { until: number; coverage: Promise<CoverageOfKinds> }>();
   return (reader) => {

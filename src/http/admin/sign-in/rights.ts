@@ -31,7 +31,10 @@ export interface AdminCaller {
   name: string | null;
   /** Unique and stable id of a signed-in person; null for a holder of the admin token. */
   person: string | null;
-  /** Text after the unverified name of a token holder in the audit log; empty for a person, and when all callers use the token. */
+  /**
+   * Text after the unverified name of a token holder in the audit log, to tell it from the name of a signed-in person. Empty for a
+   * person, and without a sign-in, where all callers use the token.
+   */
   mark: string;
   rights: readonly Right[];
   via: 'token' | 'openid' | 'proxy';
