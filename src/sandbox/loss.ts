@@ -1,4 +1,5 @@
-// Loses the answer of a request (fault injection), before or after the change was stored.
+// Replaces the answer of a request for fault injection: closes the connection without an answer, before or after the change was
+// stored, or answers an error status after it was stored.
 import type { Request } from 'express';
 import { systemClock } from '../support/sources.ts';
 import type { Loss, Silence } from './faults.ts';

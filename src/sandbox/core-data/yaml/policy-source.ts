@@ -50,7 +50,7 @@ function comparisonOf(filter: SourceNode, dimensions: ReadonlySet<string>): Poli
   return [];
 }
 
-/** Returns the row filter of a policy, a comparison or several under `or` or `and`, as a list of one; empty after a fault. */
+/** Returns a row filter as a list of one: a comparison, or several filters under `or` or `and`. A faulty comparison is left out. */
 function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   const group = (['or', 'and'] as const).find((name) => name in filter.values);
   if (group === undefined) return comparisonOf(filter, dimensions);
