@@ -21,8 +21,8 @@ export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireU
 }
 
 /**
- * Runs until the signal aborts. While the address is new (`hasMoved`), no sync writes: looks for another sample of accounts every
- * RETRY_MS, and notes the address once one is there.
+ * Runs until the signal aborts. While the address is new (`hasMoved`), no sync writes, and this function looks for another
+ * sample of linked accounts every RETRY_MS. Once one of them is there, it notes the address, and syncs write again.
  */
 export async function recogniseAddress(
   { target, outbox, links, clock }: { target: Target; outbox: Outbox; links: Links; clock: Clock },

@@ -11,9 +11,9 @@ const STOPPED_REMOVAL_RETRY_MS = 600_000;
 
 /**
  * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. A group
- * without a pending sync is marked: its removal may have waited until the user's deactivation was decided, as it is now. If each
- * removal is held, or its group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and `status` does not count
- * the user under 'not applied yet'.
+ * without a pending sync is marked: its last sync may have left the removal until the guard decides about the user's deactivation,
+ * which it has done now. If each removal is held, or its group was refused, the next attempt follows after
+ * STOPPED_REMOVAL_RETRY_MS, and `status` does not count the user under 'not applied yet'.
  */
 export async function waitForRemovals({ links, outbox, target, work }: SyncContext): Promise<SyncOutcome> {
   const groups = withSign(work.pendingGroups, MEMBERSHIP_SIGN.toRemove);
@@ -38,8 +38,8 @@ export async function waitForRemovals({ links, outbox, target, work }: SyncConte
 }
 
 /**
- * Returns whether groups still have to add the user. A group with a condition, except NameTaken, is ignored: a person may have to
- * act first.
+ * Returns whether groups still have to add the user. A group with a condition is ignored, because a person may have to act first;
+ * except with NameTaken, which ends when the name is free.
  */
 export async function hasPendingAdditions(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
