@@ -63,8 +63,6 @@ export function send(response: Response, answer: Answer, answers: ByteShare): vo
     respond(response, answer);
     return;
   }
-  // The client has disconnected: `close` was emitted before, so the share would never be given back.
-  if (response.closed) return;
   countUntilRead(response, size, answers);
   respond(response, answer);
 }
@@ -74,6 +72,8 @@ export function send(response: Response, answer: Answer, answers: ByteShare): vo
  * @throws Busy when unread answers use up the share
  */
 export function countUntilRead(response: Response, size: number, answers: ByteShare): void {
+  // The client has disconnected: `close` was emitted before, so the share would never be given back.
+  if (response.closed) return;
   if (!answers.take(size)) throw new Busy(RETRY_AFTER_SECONDS);
   const timer = setTimeout(() => response.destroy(), READ_LIMIT_MS);
   response.once('close', () => {
