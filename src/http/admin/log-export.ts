@@ -1,6 +1,6 @@
 // Sends files to operators: the entries of a log that match a filter, as CSV or NDJSON (`answer`), and other lines (`file`), such
-// as the links. Each process sends one such file at a time. The export of a log is limited in entries, bytes and time, and keeps
-// only one portion of the log in memory.
+// as the links. Each process sends one such file at a time, within a time limit. The export of a log is also limited in entries and
+// bytes, and keeps only one portion of the log in memory.
 import type { SearchStep } from '../../ops/log/newest-first.ts';
 import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
@@ -24,10 +24,7 @@ export type LogExports = ReturnType<typeof createLogExports>;
 export const EXPORT_MOST_ENTRIES = 100_000;
 /** Largest size of the entries of one export. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/**
- * Longest export of a log. A client that reads too slowly is disconnected then, because other exports are refused until this one
- * ends.
- */
+/** Longest export. A client that reads too slowly is disconnected then, because other exports are refused until this one ends. */
 const LIMIT_MS = 600_000;
 /** Retry-After of an export that is refused while another one runs. */
 const RETRY_SECONDS = 10;
@@ -44,15 +41,16 @@ export function createLogExports() {
   ) {
     const lines = linesOf(exported, format, limit, signal);
     const type = format === 'csv' ? `${EXPORT_TYPES.csv}; charset=utf-8` : EXPORT_TYPES.ndjson;
-    return { ...file(`${exported.name}.${format}`, type, lines), signal: timeLimit(LIMIT_MS) };
+    return file(`${exported.name}.${format}`, type, lines);
   }
 
-  /** Returns an answer that the browser stores as a file, without limits of its own. @param lines without their line breaks */
+  /** Returns an answer that the browser stores as a file. @param lines without their line breaks */
   const file = (name: string, contentType: string, lines: AsyncIterable<string>) => ({
     kind: 'pieces' as const,
     contentType,
     headers: { 'Content-Disposition': `attachment; filename="${name}"` },
     pieces: oneAtATime(lines),
+    signal: timeLimit(LIMIT_MS),
   });
 
   /** Ends each line with a line break. @throws Problem 429 at the first line while another export runs */
