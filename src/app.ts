@@ -103,7 +103,7 @@ async function startWork(
     queues = startQueues(parts, targets, states);
   }
   if (role === 'all' || role === 'scheduler') {
-    const options = { ...config.reconcile, noted };
+    const options = { ...config.reconcile, returnedTargetsNoted: noted };
     const scheduler = startScheduler(parts, buildScopes(parts, targets, states), options);
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(parts, states));

@@ -30,7 +30,7 @@ export function buildScopes(
       const otherStates = states.filter((other) => other !== state);
       // The drift stores of the other connections that feed this target.
       const others = otherStates.flatMap((other) => other.drifts.get(name) ?? []);
-      const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
+      const { guard, url, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
       const scope: ReconcileScope = {
         ...state,
@@ -56,6 +56,8 @@ export function buildScopes(
         concurrency: target.concurrency(),
       };
       // Reads from the platform's audit log who changed what; changes by the owner of the API key are those of the bridge.
+      // The key is read at every call: an operator may have replaced it in its file since the start.
+      const token = () => settings.token;
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
         target.catalogue.keyOwner(signal),
       );

@@ -56,6 +56,7 @@ function replica(onDrift: 'repair' | 'report' = 'repair', schedule: string | nul
       schedule,
       timezone: 'UTC',
       onDrift,
+      returnedTargetsNoted: Promise.resolve(),
     }),
   );
   return lines;
@@ -164,7 +165,10 @@ test('the scheduler cannot read damaged data → the error is logged once, and t
   };
   schedulers.push(
     startScheduler({ clock: fast, ids: randomIds, logger, random: Math.random }, scopes(), {
-      ...{ schedule: null, timezone: 'UTC', onDrift: 'report' },
+      schedule: null,
+      timezone: 'UTC',
+      onDrift: 'report',
+      returnedTargetsNoted: Promise.resolve(),
     }),
   );
   await eventually('several looks were made', () => looks > 5);

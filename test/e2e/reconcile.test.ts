@@ -170,6 +170,35 @@ test("a plan names the actor and time of a change from the platform's audit log"
   await repaired();
 }, 60_000);
 
+test('after the platform key was replaced while the process runs, and the former one revoked, a plan still names the actor of a change', async () => {
+  const { platform } = bridge;
+  const made = await platform.control('POST', '/fixtures', {
+    users: [{ userName: 'operator@acme.example', isAdmin: true }],
+    apiKeys: ['former', 'next'].map((name) => ({ name, owner: 'operator@acme.example' })),
+  });
+  const [former, next] = made.apiKeys.map((each: any) => each.secret ?? each.key);
+  const config = structuredClone(bridge.config);
+  const main = config.targets.main!;
+  main.token = former;
+  const own = await openReconciling(bridge, config);
+  try {
+    await own.plan();
+    // The watch of the secret files sets the new key in the settings of the process.
+    main.token = next;
+    await platform.control('DELETE', '/api-keys/former');
+    const path = `/api/scim/v2/Users/${await scimId('dan')}`;
+    await rec.meddle('PATCH', path, scimPatch({ op: 'replace', path: 'displayName', value: 'Theirs' }));
+    const { entries } = await own.plan();
+    expect(entries.find(({ action }) => action === 'update')?.attribution).toMatchObject({
+      cause: 'platform changed',
+      by: expect.stringContaining('@'),
+    });
+  } finally {
+    await own.stop();
+  }
+  await repaired();
+}, 60_000);
+
 test('an unmanaged account is listed in plan as unmanaged, and a reconcile does not change it', async () => {
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'stranger@acme.example', active: true });
   const before = await bridge.platform.user('stranger@acme.example');

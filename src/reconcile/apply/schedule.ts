@@ -29,7 +29,7 @@ interface ScheduleOptions {
   timezone: string;
   onDrift: 'repair' | 'report';
   /** Resolves when the start of the service has noted the targets that are back in the settings; they need a run. */
-  returnedTargetsNoted?: Promise<void>;
+  returnedTargetsNoted: Promise<void>;
 }
 
 export type Scheduler = ReturnType<typeof startScheduler>;
