@@ -40,7 +40,8 @@ export function parseRedisAddress(text: string): RedisAddress | string {
   if (!sentinel && hosts.length > 1) {
     return 'More than one host: write redis+sentinel:// for sentinels, or use redis.cluster for a cluster.';
   }
-  const options = new URLSearchParams(query);
+  // URLSearchParams reads `+` as a space, unlike the part with user and password.
+  const options = new URLSearchParams(query.replaceAll('+', '%2B'));
   const strange = [...options.keys()].find((name) => !sentinel || !SENTINEL_QUERY.includes(name));
   if (strange !== undefined)
     return 'Remove everything from ? on: the address has options that are not supported.';

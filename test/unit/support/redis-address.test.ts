@@ -37,6 +37,15 @@ const READ: [string, Partial<RedisAddress>][] = [
     },
   ],
   [
+    'redis+sentinel://u:a+b@one?sentinelUsername=s+t&sentinelPassword=c+d=e%26f',
+    {
+      hosts: [{ host: 'one', port: 26379 }],
+      username: 'u',
+      password: 'a+b',
+      sentinel: { name: 'mymaster', username: 's+t', password: 'c+d=e&f' },
+    },
+  ],
+  [
     'redis+sentinel://one/2',
     { hosts: [{ host: 'one', port: 26379 }], db: 2, sentinel: { name: 'mymaster', ...nobody } },
   ],
