@@ -62,10 +62,11 @@ function checkUrns(ids: Place[]): ConfigFault[] {
 
 /** Requires equal schemas for one URN in all connections, because mappings read users of all connections. */
 function checkSameEverywhere(schemas: Place[]): ConfigFault[] {
-  return schemas.flatMap(({ path, value }) => {
+  return schemas.flatMap(({ path, keys, value }) => {
     const id = isTree(value) ? keyOf(value.id) : '';
     const first = schemas.find((each) => isTree(each.value) && keyOf(each.value.id) === id);
-    if (id === '' || !first || isDeepStrictEqual(first.value, value)) return [];
+    // `checkUrns` reports a URN that one connection declares twice. The second key is the name of the connection.
+    if (id === '' || !first || first.keys[1] === keys[1] || isDeepStrictEqual(first.value, value)) return [];
     return [{ path, message: `Another connection declares this URN with other content (${first.path}).` }];
   });
 }

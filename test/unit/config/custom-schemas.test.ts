@@ -109,6 +109,9 @@ describe('custom schemas that the bridge cannot support', () => {
     expect(faults([schema({ name: 'a' }), schema({ name: 'a' })])).toEqual([
       { path: '/connections/default/schemas/1/id', message: expect.stringContaining('twice') },
     ]);
+    expect(faults([schema({ name: 'a' }), schema({ name: 'b' })])).toEqual([
+      { path: '/connections/default/schemas/1/id', message: expect.stringContaining('twice') },
+    ]);
     const others = (name: string) => ({ others: { hr: { schemas: [schema({ name })], targets: ['main'] } } });
     expect(faults([schema({ name: 'a' })], others('b'))).toEqual([
       { path: '/connections/hr/schemas/0', message: expect.stringContaining('other content') },
