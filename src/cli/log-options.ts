@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
 import { isPublicId, type PublicCheck } from '../ops/log/newest-first.ts';
 import { counted } from '../support/counted.ts';
+import { parseDate } from '../support/dates.ts';
 import type { Cli } from './cli.ts';
 import { say, sayJson } from './output.ts';
 import { toWhole } from './whole-number.ts';
@@ -77,8 +78,8 @@ export function printChecks(all: readonly LogCheck[], flags: LogFlags, cli: Cli)
 /** Parses a duration before now, or a date. @returns Unix milliseconds */
 function toMoment(text: string): number {
   const back = parseDuration(text);
-  const moment = back === undefined ? Date.parse(text) : Date.now() - back;
-  if (Number.isNaN(moment)) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
+  const moment = back === undefined ? parseDate(text) : Date.now() - back;
+  if (moment === undefined) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
   // Redis does not accept times before 1970, and no entry is that old.
   return Math.max(0, moment);
 }

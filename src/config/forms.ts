@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import cron from 'node-cron';
+import { parseDate } from '../support/dates.ts';
 import { patternFault } from '../support/linear-regexp.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 
@@ -73,8 +74,8 @@ export function checkProxyNetwork(text: string): string | undefined {
 }
 
 export function checkDateTime(text: string): string | undefined {
-  const form = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-  if (form.test(text) && !Number.isNaN(Date.parse(text))) return undefined;
+  const form = /^.{10}T\d\d:\d\d:\d\d/i;
+  if (form.test(text) && parseDate(text) !== undefined) return undefined;
   return 'Not a date and time. Write it like 2027-01-31T00:00:00Z.';
 }
 

@@ -1,4 +1,5 @@
 // Parses the expiry of tokens, and decides when operators are warned.
+import { parseDate } from '../support/dates.ts';
 
 const DAY_MS = 86_400_000;
 /** Minutes, hours, days and weeks, as a time from now is written. */
@@ -21,9 +22,8 @@ export function parseExpiry(text: string, now: number): { at: number } | { fault
     const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
     return ms > 0 ? { at: now + ms } : PAST;
   }
-  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  const at = isDate ? Date.parse(text) : NaN;
-  if (Number.isNaN(at)) return UNREADABLE;
+  const at = parseDate(text);
+  if (at === undefined) return UNREADABLE;
   return at > now ? { at } : PAST;
 }
 

@@ -46,6 +46,8 @@ test.each([
   [['exceptions', '--connection', 'hr', '--target', 'test'], UNFED],
   [['links', 'list', '--connection', 'hr', '--target', 'test'], UNFED],
   [['log', '--since', '1h', '--until', '2h'], '--since is later than --until: nothing lies between them.'],
+  [['log', '--since', '7'], 'Say 24h, 7d, or a date such as 2027-01-31.'],
+  [['acts', '--until', '2027-02-31'], 'Say 24h, 7d, or a date such as 2027-01-31.'],
   [['log', '--limit', '0'], 'Say a whole number from 1.'],
   [['hold', '--by', 'x'.repeat(300)], /'x{100}…' is invalid\. Say 1 to 200 characters\./],
 ])('a command with contradicting or invalid options is refused: %p', async (words, refusal) => {

@@ -1,6 +1,7 @@
 // Defines how the admin API reads a log: the routes that search and export it, with time range, cursor and page size, and
 // the fields of a check of its hash chain.
 import { isPublicId, type SearchStep } from '../../ops/log/newest-first.ts';
+import { parseDate } from '../../support/dates.ts';
 import type { Clock } from '../../support/sources.ts';
 import { EXPORT_MOST_ENTRIES, EXPORT_TYPES, type ExportFormat } from './log-export.ts';
 import { Problem } from './problem.ts';
@@ -193,8 +194,8 @@ const withNext = (found: unknown, place: string): JsonAnswer => json(found, 200,
 /** Returns a date as Unix milliseconds, undefined without one. @param name field for the message @throws Problem 400 */
 function toUnixMs(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  const at = Date.parse(given);
-  if (Number.isNaN(at)) throw new Problem(400, `${name}: write a date such as 2027-01-31T08:00:00Z.`);
+  const at = parseDate(given);
+  if (at === undefined) throw new Problem(400, `${name}: write a date such as 2027-01-31T08:00:00Z.`);
   // Redis does not accept times before 1970, and no entry is that old.
   return Math.max(0, at);
 }

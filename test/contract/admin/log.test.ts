@@ -81,6 +81,11 @@ test('a log search since a time before 1970 finds entries, and a log search unti
   expect((await rig.operator.get(`/acts?since=${old}`)).status).toBe(200);
 });
 
+test.each(['7', '2027-02-31'])('a log search since %s answers 400 with the form of a date', async (since) => {
+  const { status, body } = await rig.operator.get(`/log?since=${since}`);
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('2027-01-31T08:00:00Z')]);
+});
+
 test('the header X-Next-Before of a log page leads to the next page, and the last page has no such header', async () => {
   const span = { since: at(1000), until: at(1009), limit: 5 };
   const first = await search(span);

@@ -122,6 +122,12 @@ export const FAULTS: [what: string, file: string, path: string, message: RegExp]
     /2027-01-31T00:00:00Z/,
   ],
   [
+    'an expiry on a date that does not exist',
+    connection(`tokens: [{ name: a, secret: ${SECRET}, expiresAt: '2027-02-31T00:00:00Z' }]`),
+    '/connections/default/tokens/0/expiresAt',
+    /2027-01-31T00:00:00Z/,
+  ],
+  [
     'a bad network',
     connection('allowedNetworks: [10.0.0.0/8, 10.0.0.0/33]'),
     '/connections/default/allowedNetworks/1',

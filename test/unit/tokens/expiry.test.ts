@@ -10,6 +10,7 @@ test.each([
   ['30m', NOW + 1_800_000],
   ['4w', NOW + 28 * DAY],
   ['2027-01-31', Date.parse('2027-01-31T00:00:00Z')],
+  ['2028-02-29', Date.parse('2028-02-29T00:00:00Z')],
   ['2027-01-31T10:00:00+02:00', Date.parse('2027-01-31T08:00:00Z')],
 ])('the token expiry %s is parsed as the time %d', (text, at) => {
   expect(parseExpiry(text, NOW)).toEqual({ at });
@@ -22,6 +23,8 @@ test.each([
   ['90 d', 'is not understood'],
   ['tomorrow', 'is not understood'],
   ['2027-13-45', 'is not understood'],
+  ['2027-02-31', 'is not understood'],
+  ['2027-04-31T00:00:00+02:00', 'is not understood'],
   ['2027', 'is not understood'],
   ['0d', 'is in the past'],
   ['2026-05-31', 'is in the past'],
