@@ -97,7 +97,9 @@ async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefin
     }
     // A user out of scope may come back, so the guard keeps its decisions about values that are to be emptied.
     if (work.record) gate.postponed = ['clearAttributes'];
-    return await withTemporaryName(context, ended(context, { dropGrants: true }));
+    // Such a user also keeps the pending additions: no group makes them before the account is closed, when they are dropped, or the
+    // user is back in scope.
+    return await withTemporaryName(context, ended(context, work.record ? {} : { dropGrants: true }));
   } catch (error) {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
     await resumeRemovals(context);
