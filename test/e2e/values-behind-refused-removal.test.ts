@@ -11,11 +11,14 @@ const MEG = 'meg@acme.example';
 const JOE = 'joe@acme.example';
 const WAITS =
   'waits for the removal of the person from another group, which needs a person: scim-bridge explain of this person names the group';
+const ONE_WAITS =
+  '1 person waits for the removal from a group that needs a person: scim-bridge explain of the person names the group';
 
 let place: Place;
 let meg: string;
 let old: string;
 let next: string;
+let kept: string;
 beforeAll(async () => {
   place = await openPlace({
     target: {
@@ -30,7 +33,7 @@ beforeAll(async () => {
   const joe = await idp.createUser(JOE, { title: '1' });
   old = await idp.createGroup('Old', [meg, joe]);
   next = await idp.createGroup('New');
-  const kept = await idp.createGroup('Kept', [meg]);
+  kept = await idp.createGroup('Kept', [meg]);
   await place.idle();
   // The group Kept is a dead letter because of another member; the person is in it as desired.
   await refuse('Old', 'Kept');
@@ -120,10 +123,10 @@ test('the platform refuses the removal of a person from a group → sync of the 
   await untilBehindGroup();
 }, 60_000);
 
-test('the platform refuses the removal of a person from a group → status counts this person among the dead letters and nothing as `not applied yet`', async () => {
+test('the platform refuses the removal of a person from a group → status counts this person as left alone, and neither as a dead letter nor as `not applied yet`', async () => {
   const [, text] = await outcome('status');
   expect(text).toContain(
-    '0 not applied yet, 2 dead letters people: 3 in all: 2 linked, 1 dead letter, 0 missing',
+    '0 not applied yet, 2 dead letters people: 3 in all: 2 linked, 1 left alone, 0 missing',
   );
 });
 
@@ -137,10 +140,10 @@ test('the platform refuses the removal of a person from a group → verify-acces
   expect(text).not.toContain('the group Kept');
 });
 
-test('the platform refuses the removal of a person from a group → reconcile writes nothing, exits 1 and counts the dead letters', async () => {
+test('the platform refuses the removal of a person from a group → reconcile writes nothing, exits 1 and counts the dead letters and the people who wait', async () => {
   await place.platform.forgetRequests();
   const [code, text] = await outcome('reconcile', '--yes', '--deadline', '20s');
-  expect(text).toContain('2 dead letters: see scim-bridge dead-letters list');
+  expect(text).toContain(`${ONE_WAITS}; 2 dead letters: see scim-bridge dead-letters list`);
   expect(code).toBe(1);
   expect(await place.platform.writes()).toEqual([]);
 }, 60_000);
@@ -155,9 +158,7 @@ test('a value that waits for a refused removal is changed by hand → reconcile 
   const file = join(place.commands.folder, 'plan.json');
   await outcome('plan', '--out', file);
   const [code, text] = await outcome('apply', file, '--yes');
-  expect(text).toContain(
-    '1 change of this run waits for the removal of the person from a group that needs a person',
-  );
+  expect(text).toContain(ONE_WAITS);
   expect(code).toBe(1);
   expect((await outcome('reconcile', '--yes', '--deadline', '20s'))[0]).toBe(1);
   await untilBehindGroup();
@@ -171,6 +172,20 @@ test('the dead letter of a group that a person cannot leave is dropped → sync 
   expect((await outcome('plan', '--all'))[1]).toContain(WAITS);
   const [{ verdict, summary }] = (await place.commands.run('explain', MEG, '--json')).json;
   expect([verdict, summary]).toEqual(['needsPerson', expect.stringContaining('group Old:')]);
+}, 60_000);
+
+test('all dead letters are dropped, and people still wait for a refused removal → reconcile exits 1 and counts them, and status counts no dead letter', async () => {
+  await outcome('dead-letters', 'drop', `Group:${kept}`);
+  expect((await outcome('dead-letters', 'list'))[1]).toContain('No dead letters');
+  const [code, text] = await outcome('reconcile', '--yes', '--deadline', '20s');
+  expect(text).toContain(
+    '2 people wait for the removal from a group that needs a person: scim-bridge explain of the person names the group',
+  );
+  expect(text).not.toContain('converged');
+  expect(code).toBe(1);
+  const status = (await outcome('status'))[1];
+  expect(status).toMatch(/0 dead letters people: 3 in all: 1 linked \(.*?\), 2 left alone, 0 missing/);
+  expect(status).toContain('blocked, 1 change by others found, 2 people wait for the removal from a group');
 }, 60_000);
 
 test("the platform accepts a refused removal again → sync of the group writes it, and then the person's values and new membership are written", async () => {

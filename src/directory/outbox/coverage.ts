@@ -46,9 +46,11 @@ export interface Coverage {
   pending: number;
   /** Resources with a held change, or that wait for a held change of another resource. */
   held: number;
-  /** Dead letters, and people who wait for the removal from a group whose sync was refused. */
   deadLetters: number;
-  /** Excluded by another condition of their link, such as protected, rejected, or dropped from the dead letters. */
+  /**
+   * Excluded by another condition of their link, such as protected, rejected, or dropped from the dead letters; and people who wait
+   * for the removal from a group whose sync was refused, because an operator may have dropped the dead letter of that group.
+   */
   exceptions: number;
   /** Resources in a state of `LOST`, except orphans. */
   missing: number;
@@ -87,7 +89,7 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   deadLetter: 'deadLetters',
   held: 'held',
   behindHeld: 'held',
-  behindRefused: 'deadLetters',
+  behindRefused: 'exceptions',
   exception: 'exceptions',
   closed: undefined,
   orphan: undefined,

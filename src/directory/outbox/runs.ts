@@ -9,8 +9,9 @@ import { redisTime } from '../redis/redis-time.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /**
- * `drifted`: differences were only reported. `held`: changes wait for approval. `blocked`: dead letters remain. `unproven`:
- * a list was incomplete. `incomplete`: desired resources are missing. `failed`: the run ended with an error.
+ * `drifted`: differences were only reported. `held`: changes wait for approval. `blocked`: dead letters remain, people wait for a
+ * refused group, or conflicts need a person. `unproven`: a list was incomplete. `incomplete`: desired resources are missing.
+ * `failed`: the run ended with an error.
  */
 export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'incomplete' | 'failed';
 

@@ -3,7 +3,7 @@ import type { Conflicts } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { Plan } from '../plan.ts';
-import { CONVERGED, deadLetters, toHeld, type End } from './ends.ts';
+import { blockedEnd, CONVERGED, toHeld, type End } from './ends.ts';
 import { untilApplied, type AwaitOptions } from './until-applied.ts';
 import { counted } from '../../support/counted.ts';
 
@@ -31,12 +31,12 @@ export async function endOfRun(
   // Any other outcome already says why the platform is not as desired.
   if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
   if (!isProven) return unproven(plan);
-  if (judged.outcome === 'failed') return judged;
+  if (judged.outcome !== 'converged' && judged.outcome !== 'blocked') return judged;
   return (await whatIsHeld(scope)) ?? needingPerson(scope, plan, [...toJudge, ...synced]);
 }
 
 /** Returns the end of a run that could not compare every resource, so that differences may be left that it has not seen. */
-export const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
+const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
 /** Returns the end `held` if the guard still holds a change, because the platform is not as desired then; else undefined. */
 async function whatIsHeld(scope: ReconcileScope): Promise<End | undefined> {
@@ -56,18 +56,14 @@ export async function conflictsLeft(
   return first && { count: left.length, reason: first.reason };
 }
 
-/** Returns the end `blocked` if dead letters or other conflicts need a person, else `converged`. */
+/** Returns the end `blocked` if dead letters, people behind a refused group, or other conflicts need a person, else `converged`. */
 async function needingPerson(scope: ReconcileScope, plan: Plan, synced: readonly Ref[]): Promise<End> {
-  const letters = (await scope.outbox.blocked()).length;
-  const others = (await conflictsLeft(scope, plan, synced))?.count ?? 0;
-  if (letters + others === 0) return CONVERGED;
-  const parts: string[] = [];
-  if (letters > 0) parts.push(deadLetters(letters));
-  if (others > 0)
-    parts.push(
-      `${counted(others, 'conflict')} ${others === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
-    );
-  return { outcome: 'blocked', message: parts.join('; ') };
+  const { outbox } = scope;
+  const letters = (await outbox.blocked()).length;
+  // Also people whom this run did not mark: a plan lists their changes as waiting. After a drop no dead letter tells of the group.
+  const waiting = (await outbox.behindRefused()).length;
+  const conflicts = (await conflictsLeft(scope, plan, synced))?.count ?? 0;
+  return letters + waiting + conflicts === 0 ? CONVERGED : blockedEnd({ letters, waiting, conflicts });
 }
 
 /** Largest number of unread resources that the message names. */

@@ -33,24 +33,39 @@ export function toHeld(
 }
 
 /** Returns the number of dead letters, and where they are listed. */
-export const deadLetters = (count: number): string =>
+const deadLetters = (count: number): string =>
   `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
 
 /** The dead letters, as the end of a text about held changes; '' without any. */
 const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
 /**
- * Returns the end of a run with dead letters, or with changes that wait for a group whose last sync was refused.
- * @param waiting number of changes of people who first have to leave such a group
+ * Returns the end of a run with changes that need a person.
+ * @param counts.letters number of dead letters
+ * @param counts.waiting number of people who first have to leave a group whose last sync was refused
+ * @param counts.conflicts number of other conflicts
  */
-export function blockedEnd(letters: number, waiting: number): End {
+export function blockedEnd({
+  letters,
+  waiting,
+  conflicts = 0,
+}: {
+  letters: number;
+  waiting: number;
+  conflicts?: number;
+}): End {
   const parts = [
     ...(waiting > 0
       ? [
-          `${counted(waiting, 'change')} of this run ${waiting === 1 ? 'waits' : 'wait'} for the removal of the person from a group that needs a person`,
+          `${waiting === 1 ? '1 person waits' : `${waiting} people wait`} for the removal from a group that needs a person: scim-bridge explain of the person names the group`,
         ]
       : []),
     ...(letters > 0 ? [deadLetters(letters)] : []),
+    ...(conflicts > 0
+      ? [
+          `${counted(conflicts, 'conflict')} ${conflicts === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
+        ]
+      : []),
   ];
   return { outcome: 'blocked', message: parts.join('; ') };
 }

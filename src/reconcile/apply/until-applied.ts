@@ -73,7 +73,7 @@ export async function untilApplied(
   if (approval && heldOfRun > 0) return toHeld(scope, approval, { letters, ofRun: heldOfRun });
   const held = causes.filter((cause) => cause === 'held').length;
   if (held > 0) return behindHeldEnd(scope, approval, { count: held, letters });
-  return letters + causes.length > 0 ? blockedEnd(letters, causes.length) : CONVERGED;
+  return letters + causes.length > 0 ? blockedEnd({ letters, waiting: causes.length }) : CONVERGED;
 }
 
 interface Awaited {

@@ -1,7 +1,10 @@
 // Tests the message of a run that ends with held changes.
 import type { Ref } from '../../../src/directory/records.ts';
+import { CONVERGED } from '../../../src/reconcile/apply/ends.ts';
+import { endOfRun } from '../../../src/reconcile/apply/end-of-run.ts';
 import { withOpen } from '../../../src/reconcile/apply/make-report.ts';
 import { untilApplied } from '../../../src/reconcile/apply/until-applied.ts';
+import type { Plan } from '../../../src/reconcile/plan.ts';
 import type { RunFindings } from '../../../src/reconcile/plan/run-findings.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
@@ -41,4 +44,28 @@ test('processes run with other settings, and a run ends with held changes → it
   const findings = { moved: 0, rulesAgree: false } as RunFindings;
   const { message } = withOpen({ outcome: 'held', message: 'the guard holds 3 changes' }, findings);
   expect(message).toMatch(/^the guard holds 3 changes; processes of the service run with other settings /);
+});
+
+test('a hold is ordered while a run waits for resources with rejected changes → the run ends as held and tells of the hold', async () => {
+  const hold = { since: 0, by: 'kim' };
+  const scope = {
+    target: { name: 'main' },
+    clock: systemClock,
+    links: { getMany: () => Promise.resolve([{}]) },
+    drifts: { stillMarked: (refs: Ref[]) => Promise.resolve(refs) },
+    outbox: {
+      guardStore: { onHold: () => Promise.resolve(hold), open: () => Promise.resolve(undefined) },
+      blocked: () => Promise.resolve([]),
+      behindRefused: () => Promise.resolve([]),
+      resourceStatus: () => Promise.resolve({}),
+      backlog: () => Promise.resolve({ exceptions: {} }),
+    },
+  } as unknown as ReconcileScope;
+  const toJudge: Ref[] = ['Group:1'];
+  const plan = { entries: [] as Plan['entries'] } as Plan;
+  const applied = { plan, isProven: true, toJudge, synced: [], end: CONVERGED };
+  await expect(endOfRun(scope, options, applied)).resolves.toEqual({
+    outcome: 'held',
+    message: expect.stringContaining('on hold'),
+  });
 });
