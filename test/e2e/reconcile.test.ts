@@ -217,3 +217,18 @@ test('a reconcile with onDrift: report finds a value changed at the platform, an
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await repaired();
 }, 60_000);
+
+test('a reconcile with onDrift: report finds a value changed at the platform and cannot read the list of groups → its message tells both', async () => {
+  await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
+  const list = { method: 'GET', path: '/api/scim/v2/Groups', times: 9999 };
+  await bridge.platform.control('PATCH', '/faults', {
+    rules: [{ ...list, status5xx: { share: 1, status: 400 } }],
+  });
+  const { report } = await rec.run({ repair: false });
+  await bridge.platform.control('PATCH', '/faults', { rules: [] });
+  expect(report.outcome).toBe('unproven');
+  expect(report.message).toMatch(
+    /400.*; 1 difference: scim-bridge plan shows them, scim-bridge reconcile repairs them$/,
+  );
+  await repaired();
+}, 60_000);

@@ -7,6 +7,7 @@ import type { GuardSettings } from '../../guard/judge.ts';
 import { CONVERGED, type End } from './ends.ts';
 import { markToJudgeAnew, refsToJudgeAnew } from './judge-anew.ts';
 import { markPlan } from './mark.ts';
+import { withPart } from './make-report.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
 import { changesIn, isReadWhole, type Plan } from '../plan.ts';
@@ -15,7 +16,7 @@ import { untilApplied, type AwaitOptions } from './until-applied.ts';
 import { becomesPending } from '../unwritten/unwritten-reasons.ts';
 import { readCoverageResult, whatIsMissing } from '../scan/coverage.ts';
 import { counted } from '../../support/counted.ts';
-import { endOfRun, unproven } from './end-of-run.ts';
+import { endOfRun, whyUnproven } from './end-of-run.ts';
 
 export interface ApplyPlanOptions extends AwaitOptions {
   /** False: differences are reported and not repaired. */
@@ -93,11 +94,11 @@ async function reportOnly(
   const unmarked = { ...findings, mapped: false, definitions };
   await storeForNextRun(scope, unmarked, { isAllMarked: true, signal });
   const differences = counted(changesIn(plan), 'difference');
-  const drifted: End = {
-    outcome: 'drifted',
-    message: `${differences}: scim-bridge plan shows them, scim-bridge reconcile repairs them`,
-  };
-  return { end: isProven ? drifted : unproven(plan), isWhole: true, marked: [] };
+  const message = `${differences}: scim-bridge plan shows them, scim-bridge reconcile repairs them`;
+  const end: End = isProven
+    ? { outcome: 'drifted', message }
+    : { outcome: 'unproven', message: withPart(whyUnproven(plan), message) };
+  return { end, isWhole: true, marked: [] };
 }
 
 /** Largest number of times that a run marks lost resources before it ends as incomplete. */
