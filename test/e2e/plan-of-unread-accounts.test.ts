@@ -111,13 +111,18 @@ test('plan --full exits 0 if a web page answers only the user list, as at a tena
   expect(plan.code).not.toBe(0);
 }, 60_000);
 
-test('the user list cannot be read → sync of a person closes a reopened account, exits 2 and says that values were not read', async () => {
+test('the user list cannot be read → plan shows the closing of a reopened account, and sync of the person closes it, exits 2 and says that values were not read', async () => {
   const active = (value: boolean) => ({ op: 'replace', path: 'active', value });
   await place.idp.patch(`/Users/${bob}`, active(false));
   await place.idle();
   await byHand(place, 'PATCH', `/Users/${(await place.platform.user(BOB))?.scimId}`, active(true));
   await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
   expect((await place.commands.run('explain', BOB)).text).toContain('deactivate');
+  const plan = (await place.commands.run('plan', '--full')).text.replaceAll(/\s+/g, ' ');
+  expect(plan).toContain('1 to deactivate');
+  expect(plan).toContain(
+    '1 resource could not be read, or only in part: what was not read is unknown, and is neither compared nor repaired.',
+  );
   const synced = await place.commands.run('sync', BOB);
   expect((await place.platform.user(BOB))?.active).toBe(false);
   expect(synced.text).toContain('attribute values could not be read');

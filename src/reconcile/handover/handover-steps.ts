@@ -7,6 +7,8 @@ import type { CallOptions } from '../../platform/client.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import type { WorkspaceItem } from '../../platform/workspace.ts';
 import type { Logger } from '../../support/logger.ts';
+import { isoTime } from '../../support/sources.ts';
+import { failureSinceWords } from '../breaker-words.ts';
 import { itemText } from './render-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
@@ -28,7 +30,10 @@ export async function whyStopped(
   signal.throwIfAborted();
   const [hold, breaker] = await Promise.all([outbox.guardStore.onHold(), target.breaker.read()]);
   if (hold) return wasOnHold(target.name, hold);
-  return breaker.open ? 'the target does not answer, and only probes are sent' : undefined;
+  if (!breaker.open) return undefined;
+  // `since` is set while the breaker is open. Status 0: no answer.
+  const { since = 0, status = 0 } = breaker;
+  return `the target ${failureSinceWords({ ...breaker, status }, isoTime(since))}, so only probes are sent`;
 }
 
 /** Returns the items in a folder, by key (`TYPE:id`); undefined: the folder does not exist. */

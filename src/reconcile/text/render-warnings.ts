@@ -25,7 +25,7 @@ export function warningLines({
     );
   if (unknown > 0)
     found.push(
-      `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown, and nothing of ${unknown === 1 ? 'it' : 'them'} is compared or repaired.`,
+      `  ! ${counted(unknown, 'resource')} could not be read, or only in part: what was not read is unknown, and is neither compared nor repaired.`,
       ...unread
         .slice(0, MOST_SHOWN)
         .map(({ ref, name, why }) => `      ${name} (${ref})${why ? `: ${why}` : ''}`),
