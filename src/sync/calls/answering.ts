@@ -28,6 +28,7 @@ export function createAnswering(clock: Clock) {
   let silence: TargetSilence | undefined;
   let limited: RateLimited | undefined;
   let answeredAt: number | undefined;
+  let underWay = 0;
   /**
    * Cause for which calls are not sent, or wait → since when, Unix milliseconds. `failing`: the open breaker, or a refused key.
    * `waiting`: a pause, or the rate limit.
@@ -47,14 +48,18 @@ export function createAnswering(clock: Clock) {
   return {
     /** Records that a call begins: without an answer, the silence counts from here. */
     started: (): void => {
+      underWay += 1;
       silence ??= { since: clock.now(), failures: 0, last: undefined };
     },
     ended: (call: PlatformCall): void => {
       const { route, status, error, durationMs } = call;
+      underWay -= 1;
       // Undefined: the bridge ended the call, so there is no result. 0: the target gave a good answer, which may be a 429.
       const weight = weightOf(call);
-      if (weight === undefined) return;
-      if (weight === 0) noteAnswer(status);
+      if (weight === undefined) {
+        // Without a failure and a call under way, a silence would measure the time until the next call.
+        if (underWay === 0 && silence?.failures === 0) silence = undefined;
+      } else if (weight === 0) noteAnswer(status);
       else {
         const since = silence?.since ?? clock.now() - durationMs;
         const last = error === undefined ? { route, status } : { route, status, error };
