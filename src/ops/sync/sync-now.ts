@@ -31,9 +31,9 @@ export async function syncNow(
     await onRound();
     const after = await outbox.resourceStatus(ref);
     const waitedFor =
-      after.mark ?? (await firstMarkOf(scope, [...groupsIn(after.pendingMemberships), ...holders]));
-    const waitsForDecision = after.mark?.isBehindHeld === true;
-    if (!waitedFor || waitsForDecision || (await stopText(scope)) !== undefined) return;
+      after.mark ?? (await firstUnheldMarkOf(scope, [...groupsIn(after.pendingMemberships), ...holders]));
+    // Behind a held change: the mark waits for a decision.
+    if (!waitedFor || waitedFor.isBehindHeld || (await stopText(scope)) !== undefined) return;
     const untilDue = waitedFor.dueAt === null ? 0 : waitedFor.dueAt - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }
@@ -42,11 +42,11 @@ export async function syncNow(
 /** Shortest wait before the next sync of a resource that is not at its end. */
 const POLL_MS = 100;
 
-/** Returns the mark of the first marked resource; null: there is none. */
-async function firstMarkOf({ outbox }: ReconcileScope, refs: readonly Ref[]) {
+/** Returns the first mark that waits for no decision; null: there is none. */
+async function firstUnheldMarkOf({ outbox }: ReconcileScope, refs: readonly Ref[]) {
   for (const ref of refs) {
     const { mark } = await outbox.resourceStatus(ref);
-    if (mark) return mark;
+    if (mark && !mark.isBehindHeld) return mark;
   }
   return null;
 }
