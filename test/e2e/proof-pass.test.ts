@@ -9,10 +9,10 @@ import { readStatus } from '../../src/ops/status/status.ts';
 import { ADMIN_TOKEN, buildBridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { scrape } from '../support/scrape.ts';
-import { silentLogger } from '../../src/support/logger.ts';
+import { createLogger, silentLogger, type Logger } from '../../src/support/logger.ts';
 
 /** Runs one pass of a scheduler, and stops the scheduler after it. */
-async function passOnce(states: readonly DesiredState[]): Promise<void> {
+async function passOnce(states: readonly DesiredState[], logger: Logger = silentLogger): Promise<void> {
   // The first sleep of the scheduler ends at once. The second one begins after the pass and lasts until the stop.
   let sleeps = 0;
   const clock = {
@@ -22,7 +22,7 @@ async function passOnce(states: readonly DesiredState[]): Promise<void> {
         ? Promise.resolve()
         : new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
   };
-  const stop = startProofPass({ clock, logger: silentLogger, random: Math.random }, states);
+  const stop = startProofPass({ clock, logger, random: Math.random }, states);
   await eventually('the pass has ended', () => Promise.resolve(sleeps > 1));
   await stop();
 }
@@ -40,6 +40,27 @@ test('a scheduler has run the periodic proof of derived data → no other schedu
     expect(await states[0]?.proof.last()).toEqual(first);
     expect(await redis.pttl(turn)).toBeGreaterThan(54 * 60_000);
   } finally {
+    redis.disconnect();
+    await bridge.stop();
+  }
+});
+
+test('the proof of derived data ends and the logs cannot be checked → a warning names the connection and the logs, and no other scheduler repeats the proof', async () => {
+  const bridge = await buildBridge({ role: 'api' });
+  const { redis, states } = openDesiredStates(bridge.config);
+  const keys = createKeyspace(bridge.config.redis.prefix, 'default');
+  const lines: string[] = [];
+  try {
+    await untilReady(redis, 5000);
+    await redis.set(keys.key('acts'), 'no stream');
+    await passOnce(states, createLogger('warn', { write: (line) => void lines.push(line) }));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { connection: 'default', msg: expect.stringMatching(/^the logs could not be checked/) },
+    ]);
+    expect(await states[0]?.proof.last()).toMatchObject({ faults: 0 });
+    expect(await redis.pttl(keys.key('proofTurn'))).toBeGreaterThan(54 * 60_000);
+  } finally {
+    await redis.del(keys.key('acts'));
     redis.disconnect();
     await bridge.stop();
   }

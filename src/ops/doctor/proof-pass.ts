@@ -38,12 +38,21 @@ export function startProofPass(
       if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');
       else
         logger.error({ connection, faults, families }, 'derived data differs: run scim-bridge doctor --deep');
-      await passLogs(state);
       restMs = REST_MS;
+      await passLogs(state).catch(
+        warn(state, signal, 'the logs could not be checked; the pass in an hour tries it again'),
+      );
     } finally {
       await proof.endTurn(restMs);
     }
   }
+
+  /** Returns a function that logs an error of a connection, unless the pass ends with the process. */
+  const warn =
+    ({ connection }: DesiredState, signal: AbortSignal, text: string) =>
+    (error: unknown): void => {
+      if (!signal.aborted) logger.warn({ connection, err: error as Error }, text);
+    };
 
   async function passLogs(state: DesiredState): Promise<void> {
     const broken = (await tendLogs(state, clock.now())).filter((check) => check.broken !== null);
@@ -56,9 +65,7 @@ export function startProofPass(
 
   async function round(signal: AbortSignal): Promise<number> {
     for (const state of states)
-      await pass(state, signal).catch((error: unknown) => {
-        if (!signal.aborted) logger.warn({ err: error as Error }, 'derived data could not be proven');
-      });
+      await pass(state, signal).catch(warn(state, signal, 'derived data could not be proven'));
     return EVERY_MS;
   }
 
