@@ -138,6 +138,29 @@ test('an interrupted order to forget waits while the account is open or the pers
   expect(await redis.hexists(keyOf('links:main'), `User:${bob}`)).toBe(0);
 }, 60_000);
 
+test('two interrupted orders to forget end with an error again → a warning for each names its connection and user, and both are tried in one round', async () => {
+  const ids: string[] = [];
+  for (const name of ['ann@acme.example', BOB]) {
+    const id = await bridge.idp.createUser(name);
+    ids.push(`User:${id}`);
+    await bridge.idle();
+    await leave(id);
+    await interrupt(name);
+  }
+  await bridge.whileStopped(async () => {
+    await age();
+    await redis.set(keyOf('events'), 'no stream');
+  });
+  const warned = () =>
+    bridge.logs
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'an interrupted order to forget cannot be completed')
+      .map(({ connection, ref }) => [connection, ref]);
+  await eventually('both are warned of', () => Promise.resolve(warned().length === 2), 20_000);
+  expect(warned().toSorted()).toEqual(ids.map((ref) => ['default', ref]).toSorted());
+  await redis.del(keyOf('events'));
+}, 60_000);
+
 test('an order to forget at two connections is killed after the first connection → the running service completes it', async () => {
   const { connections } = bridge.config;
   const [first] = Object.values(connections);

@@ -27,7 +27,7 @@ export interface ForgetOrder {
 }
 
 /** `text`: the order as it is stored. */
-type StoredForgetOrder = ForgetOrder & { ref: Ref; text: string };
+export type StoredForgetOrder = ForgetOrder & { ref: Ref; text: string };
 
 export function createForgetOrders({ redis, scripts, keys }: StoreDeps) {
   /** Hash: ref of a user whom an order covers → the order as JSON. */

@@ -1,6 +1,8 @@
 // Completes interrupted orders to forget a person: the process was killed, or a sync of the person ran. Doctor names the orders
 // that stay incomplete.
 import type { DesiredState } from '../../directory/desired-state.ts';
+import type { StoredForgetOrder } from '../../directory/person/forget-orders.ts';
+import type { Ref } from '../../directory/records.ts';
 import type { Logger } from '../../support/logger.ts';
 import { startRounds } from '../../support/rounds.ts';
 import { settledWithin } from '../../support/within.ts';
@@ -31,30 +33,35 @@ export function startFinishingForgets(
 ): () => Promise<void> {
   const { clock, logger } = deps;
 
-  async function finish(state: DesiredState, signal: AbortSignal): Promise<void> {
+  async function finish(state: DesiredState, order: StoredForgetOrder, signal: AbortSignal): Promise<void> {
     const { connection, forgetOrders } = state;
-    for (const order of await forgetOrders.incomplete()) {
-      const now = clock.now();
-      if (signal.aborted || order.wasPushedAgain || now - order.triedAt < restMs(order, now)) continue;
-      const claimed = await forgetOrders.change(order, { triedAt: now });
-      // Another process tries the order now, or has completed it.
-      if (!claimed) continue;
-      const { ref, actor, leaveAccounts, otherPeople, since } = order;
-      const options = { actor, leaveAccounts, since, ...identify, otherPeople };
-      const { kind } = await forgetPerson(deps, [state], ref, options);
-      // Nothing shows whether an unclear user is the person, so an operator decides.
-      if (kind === 'pushed' || kind === 'unclear')
-        await forgetOrders.change(claimed, { wasPushedAgain: true });
-      logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
-    }
+    const now = clock.now();
+    if (signal.aborted || order.wasPushedAgain || now - order.triedAt < restMs(order, now)) return;
+    const claimed = await forgetOrders.change(order, { triedAt: now });
+    // Another process tries the order now, or has completed it.
+    if (!claimed) return;
+    const { ref, actor, leaveAccounts, otherPeople, since } = order;
+    const options = { actor, leaveAccounts, since, ...identify, otherPeople };
+    const { kind } = await forgetPerson(deps, [state], ref, options);
+    // Nothing shows whether an unclear user is the person, so an operator decides.
+    if (kind === 'pushed' || kind === 'unclear') await forgetOrders.change(claimed, { wasPushedAgain: true });
+    logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
   }
 
   const stop = startRounds(clock, async (signal) => {
-    for (const state of states)
-      await finish(state, signal).catch((error: unknown) => {
-        if (!signal.aborted)
-          logger.warn({ err: error as Error }, 'an interrupted order to forget cannot be completed');
-      });
+    const warn = (about: { connection: string; ref?: Ref }, text: string) => (error: unknown) => {
+      if (!signal.aborted) logger.warn({ ...about, err: error as Error }, text);
+    };
+    for (const state of states) {
+      const { connection, forgetOrders } = state;
+      const orders = await forgetOrders
+        .incomplete()
+        .catch(warn({ connection }, 'interrupted orders to forget cannot be read'));
+      for (const order of orders ?? [])
+        await finish(state, order, signal).catch(
+          warn({ connection, ref: order.ref }, 'an interrupted order to forget cannot be completed'),
+        );
+    }
     return EVERY_MS;
   });
   return async () => {
