@@ -20,6 +20,7 @@ import { compileMapping } from '../sync/mapping/mapping.ts';
 import { checkEverything, type CheckDeps } from '../ops/doctor/check-everything.ts';
 import type { DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { dataFindings, storedFindings, type StoredSubject } from '../ops/doctor/stored-findings.ts';
+import type { TokenPlaces } from '../ops/doctor/token-findings.ts';
 import { connectCommand } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
@@ -103,20 +104,26 @@ export const unlistedOf = ({ targets }: Config): Map<string, Set<string>> =>
 export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nextRunOf> =>
   nextRunOf(reconcile.schedule ?? reconcile.expectedSchedule, reconcile.timezone);
 
+/** Returns what the settings say about the credentials of each connection, for `tokenFindings`. */
+export const tokenSettingsOf = ({ connections }: Config): Omit<TokenPlaces, 'states'> => ({
+  tokensOf: (name) => connections[name]?.tokens ?? [],
+  acceptsJwt: (name) => Boolean(connections[name]?.jwt),
+});
+
 /**
  * Runs the checks of doctor, for the command and the admin API.
  * @param options.withLastProof whether the last comparison of derived data is reported
  */
 export function runChecks(
   { config, redis }: Pick<Store, 'config' | 'redis'>,
-  deps: CheckDeps & Omit<StoredSubject, 'tokensOf'>,
+  deps: CheckDeps & Omit<StoredSubject, 'tokensOf' | 'acceptsJwt'>,
   { signal, withLastProof }: { signal: AbortSignal; withLastProof: boolean },
 ): Promise<DoctorFinding[]> {
   const store = {
     health: () => checkStore(redis, { durability: config.redis.durability }),
     facts: () => readStoreFacts(redis, () => deps.clock.now()),
   };
-  const subject = { ...deps, tokensOf: (name: string) => config.connections[name]?.tokens ?? [] };
+  const subject = { ...deps, ...tokenSettingsOf(config) };
   const data = () => (withLastProof ? dataFindings(subject) : storedFindings(subject));
   const settings = { targets: Object.values(config.targets), warnings: configWarnings(config) };
   return checkEverything({ ...deps, store, data }, settings, signal);

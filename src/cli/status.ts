@@ -1,6 +1,7 @@
 // Defines the command status, which prints the backlog and the health of each target (status-target.ts), then the processes of the
 // service and the tokens that need attention.
 import type { Command } from 'commander';
+import { tokenSettingsOf } from '../app/open.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { listExceptions, type ExceptionView } from '../ops/approvals/exceptions.ts';
 import { tokenFindings } from '../ops/doctor/token-findings.ts';
@@ -37,8 +38,8 @@ export function statusCommand(program: Command, cli: Cli): void {
         }
         // Each row has the report of the same fleet.
         printFleet(found[0]?.fleet ?? (await store.readFleet()));
-        const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
-        for (const { area, message, advice } of await tokenFindings({ states, tokensOf }, systemClock))
+        const places = { states, ...tokenSettingsOf(config) };
+        for (const { area, message, advice } of await tokenFindings(places, systemClock))
           say(`${area}: ! ${message}. ${advice ?? ''}`);
         return found;
       });

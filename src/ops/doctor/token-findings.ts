@@ -10,21 +10,24 @@ export interface TokenPlaces {
   states: readonly Pick<DesiredState, 'connection' | 'tokens'>[];
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
+  /** Whether the connection also accepts JWTs of an issuer. */
+  acceptsJwt: (connection: string) => boolean;
 }
 
 /**
  * Returns a finding for each token that expires within 30 days or has expired. Expired tokens are errors when the connection has
- * no valid token besides. A connection without any token has no findings.
+ * no valid token besides and accepts no JWTs. A connection without any token has no findings.
  */
 export async function tokenFindings(
-  { states, tokensOf }: TokenPlaces,
+  { states, tokensOf, acceptsJwt }: TokenPlaces,
   clock: Clock,
 ): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const { connection, tokens: stored } of states) {
     const tokens = await listTokens(clock, { settings: tokensOf(connection), stored });
-    // If no token is valid, every push of the connection that comes with a token is refused.
-    const isShut = tokens.length > 0 && tokens.every(({ state }) => state === 'expired');
+    // Every push of the connection is refused.
+    const isShut =
+      tokens.length > 0 && tokens.every(({ state }) => state === 'expired') && !acceptsJwt(connection);
     for (const { name, expiresAt, state, source } of tokens) {
       if (expiresAt === null || warningOf(Date.parse(expiresAt), clock.now()) === undefined) continue;
       const isExpired = state === 'expired';
@@ -43,7 +46,7 @@ function adviceOf(token: {
   name: string;
   connection: string;
   isExpired: boolean;
-  /** The token has expired, and another token of the connection is valid. */
+  /** The token has expired, and the connection accepts another token or JWTs. */
   isUseless: boolean;
   source: 'settings' | 'stored';
 }): string {
@@ -51,6 +54,6 @@ function adviceOf(token: {
   if (!isUseless)
     return `Pushes with it are refused${isExpired ? '' : ' from then on'}: scim-bridge token create NAME --connection ${connection}, and enter the new token at the identity provider.`;
   return source === 'settings'
-    ? `If the identity provider has a newer one, take it out of connections.${connection}.tokens.`
-    : `If the identity provider has a newer one: scim-bridge token revoke ${name} --connection ${connection}.`;
+    ? `If the identity provider does not use it any more, take it out of connections.${connection}.tokens.`
+    : `If the identity provider does not use it any more: scim-bridge token revoke ${name} --connection ${connection}.`;
 }
