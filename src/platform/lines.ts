@@ -12,10 +12,13 @@ const BOUNDS = { maxDepth: 32, maxStructure: 1_000_000 };
 async function* linesOf(answer: OpenAnswer): AsyncGenerator<string, void, undefined> {
   let rest = '';
   for await (const piece of answer.text) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
+    const [end = '', ...others] = piece.split('\n');
+    rest += end;
+    for (const other of others) {
+      yield rest;
+      rest = other;
+    }
     if (rest.length > MAX_LINE) throw answer.refuse('a line that is too long');
-    yield* lines;
   }
   yield rest;
 }
