@@ -55,7 +55,9 @@ const REASONS: [RegExp, string][] = [
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
   [/EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host'],
   [/TimeoutError|TIMEOUT|ETIMEDOUT/, 'not within the time limit'],
-  [/certificate|self.signed|CERT_|ERR_TLS|EPROTO|DEPTH_ZERO/, 'its TLS certificate is not accepted'],
+  // Before the certificate: the receiver may refuse that of the client.
+  [/EPROTO|ERR_SSL/, 'no TLS connection is possible, perhaps because it takes plain HTTP only'],
+  [/certificate|self.signed|CERT_|ERR_TLS|DEPTH_ZERO/, 'its TLS certificate is not accepted'],
 ];
 
 /** Returns the reason of a failed fetch without the words of a library. */
