@@ -8,6 +8,7 @@ import { checkBackup, type CheckedBackup, type TokenInBackup } from '../ops/back
 import type { RestoreReport } from '../ops/backup/put-back.ts';
 import { restore } from '../ops/backup/restore.ts';
 import { counted } from '../support/counted.ts';
+import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { ask, confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -73,6 +74,7 @@ function restoreFrom(file: string, flags: RestoreFlags, config: Config, cli: Cli
           acceptUnproven: flags.acceptForgeable ?? false,
           // A scheduled reconcile that repairs compares the users who were synced; without one the restore marks them.
           leaveToReconcile: reconcile.schedule !== null && reconcile.onDrift === 'repair',
+          clock: systemClock,
           readFleet,
           dataVersion,
           knownTargets,

@@ -7,6 +7,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { KnownTargets } from '../../directory/fleet/known-targets.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import { total } from '../../support/counted.ts';
+import type { Clock } from '../../support/sources.ts';
 import type { OnItems } from './backup.ts';
 import { contentOf, type CheckedBackup, type TokenInBackup } from './backup-file.ts';
 import { familyOf, type BackupLine } from './backup-format.ts';
@@ -41,6 +42,7 @@ export interface PutBackOptions {
    * together what the present settings take from them. False: no such run repairs, so they are marked and judged one by one.
    */
   leaveToReconcile: boolean;
+  clock: Clock;
   knownTargets: Pick<KnownTargets, 'noteLinked'>;
   actor: Actor;
   onItems?: OnItems;
@@ -55,7 +57,7 @@ export async function putBack(
   beforeChange: () => void,
 ): Promise<RestoreReport> {
   const { header, tokens: tokensOfFile, tokenLines } = checked;
-  const { actor, knownTargets, leaveToReconcile } = options;
+  const { actor, clock, knownTargets, leaveToReconcile } = options;
   const takesTokens = options.tokens === 'take';
   const formerHolds = await holdForRestore(chosen, header, actor.by);
   const act: Act = { act: 'restore', ...actor, subject: subjectOf(checked, takesTokens) };
@@ -70,9 +72,11 @@ export async function putBack(
     onItems: options.onItems,
     beforeChange,
   });
+  beforeChange();
   for (const { archive } of chosen) await archive.finish();
   for (const { acts } of withoutActs) await acts.record(act);
-  await deleteForgotten(forgotten);
+  await deleteForgotten(forgotten, clock.now());
+  beforeChange();
   let marked = 0;
   for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
   // The file may have links at targets that are not in the settings. `kept`: those where accounts stay by order.
@@ -184,14 +188,14 @@ async function loadLines(
 }
 
 /** Deletes restored persons who were forgotten since the backup: the provider deleted them before, and sends no second DELETE. */
-async function deleteForgotten(forgotten: ReadonlyMap<DesiredState, Ref[]>): Promise<void> {
+async function deleteForgotten(forgotten: ReadonlyMap<DesiredState, Ref[]>, now: number): Promise<void> {
   for (const [{ directory }, refs] of forgotten)
     for (const ref of refs)
       await directory.remove('User', {
         id: parseRef(ref).id,
         // Undefined: the version is not checked.
         expected: undefined,
-        now: Date.now(),
+        now,
         request: RESTORE_REQUEST,
       });
 }

@@ -6,6 +6,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { DataVersion } from '../../directory/fleet/data-version.ts';
 import type { ProcessLease } from '../../directory/redis/lease.ts';
+import { isoTime } from '../../support/sources.ts';
 import type { ReadFleet } from '../status/fleet.ts';
 import type { CheckedBackup } from './backup-file.ts';
 import { aloneRestoring } from './lone-restore.ts';
@@ -35,14 +36,14 @@ export async function restore(
   checked: CheckedBackup,
   options: RestoreOptions,
 ): Promise<RestoreReport> {
-  const { replace, readFleet, dataVersion, restoreLease, onWait = () => undefined } = options;
+  const { clock, replace, readFleet, dataVersion, onWait = () => undefined } = options;
   refuseUnlessProven(checked, options.acceptUnproven);
   const chosen = statesFor(checked.header, states);
-  return aloneRestoring(restoreLease, randomUUID(), async (assertAlone) => {
+  return aloneRestoring(options, randomUUID(), async (assertAlone) => {
     if (!replace) await refuseUnlessEmpty(chosen);
     await refuseWhileRunning(readFleet, onWait);
     // False: an earlier restore failed, so the data is not whole.
-    let isWhole = await dataVersion.beginRestore(new Date().toISOString());
+    let isWhole = await dataVersion.beginRestore(isoTime(clock.now()));
     try {
       // A process that starts announces itself and then checks for a restore, so one of the two notices the other.
       await refuseWhileRunning(readFleet, onWait);
