@@ -108,13 +108,18 @@ export function createKnownTargets(
   /**
    * Returns the removed targets at which open accounts are linked.
    * @param fed the feeds in the settings
+   * @param isFedByNone whether processes run, and none of them feeds the target. The settings of a command, or of a process during
+   *   an update, may lack a target that others still feed: its state stays `fed`
    */
-  async function removed(fed: readonly FedTarget[]): Promise<RemovedTarget[]> {
+  async function removed(
+    fed: readonly FedTarget[],
+    isFedByNone: (feed: TargetFeed) => boolean = () => false,
+  ): Promise<RemovedTarget[]> {
     const found: RemovedTarget[] = [];
     for (const [field, state] of await readFormer(fed)) {
       const feed = toFeed(field);
-      // A process with former settings started last, and stored the target as fed.
-      if (state === 'fed')
+      // A process with former settings started last, stored the target as fed, and has stopped.
+      if (state === 'fed' && isFedByNone(feed))
         await redis.hset(knownKey, field, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
       const { accounts, groups } = await countsOf(feed, fed);
       if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept' });
