@@ -1,6 +1,6 @@
-// Lists the files of the bridge that run between a request and its answer; with --to-platform, those that run until the
-// change is at the platform (role all, the sandbox as platform), without the ones that run on timers anyway. Needs a build
-// and redis-server. Usage: node bench/files-of-a-request.mjs [--to-platform] [main.js]
+// Lists the files of the bridge that run between a request and its answer, at each of several requests. With --to-platform: those
+// that run until the change is at the platform (role all, the sandbox as platform), without the ones that run on timers anyway.
+// Needs a build and redis-server. Usage: node bench/files-of-a-request.mjs [--to-platform] [main.js]
 // The same file is loaded into the bridge with --import; there, each SIGUSR2 makes it write the list of the files that
 // ran since the previous signal.
 import console from 'node:console';
@@ -18,6 +18,10 @@ import { createStage, TOKEN } from './processes.mjs';
 const SELF = fileURLToPath(import.meta.url);
 /** Requests before the measured one, so that files that only a first request runs are left out. */
 const WARM_UP = 5;
+/** Measured requests. */
+const MEASURED = 4;
+/** Pause between them; no multiple of it is near the interval of a timer. */
+const PAUSE_MS = 370;
 /** Longer than each interval of the timers of an idle bridge. */
 const IDLE_MS = 14_000;
 /** Longer than a sync takes. */
@@ -39,7 +43,7 @@ async function recordFiles(report) {
 }
 
 /**
- * Starts the bridge and returns the files that run for one `POST /Users`, after some requests to warm up.
+ * Starts the bridge and returns the files that run for each measured `POST /Users`, after some requests to warm up.
  * @param toPlatform wait for the sync too, and leave out the files that also run without a request
  */
 async function filesOfPost(main, toPlatform) {
@@ -81,9 +85,16 @@ async function filesOfPost(main, toPlatform) {
     await takeFiles();
     if (toPlatform) await sleep(IDLE_MS);
     const idle = toPlatform ? await takeFiles() : [];
-    await post(WARM_UP);
-    if (toPlatform) await sleep(SYNC_MS);
-    const ran = await takeFiles();
+    const rounds = [];
+    for (let number = WARM_UP; number < WARM_UP + MEASURED; number++) {
+      await post(number);
+      if (toPlatform) await sleep(SYNC_MS);
+      rounds.push(await takeFiles());
+      await sleep(PAUSE_MS);
+    }
+    // A file that a timer ran during one request does not run during all of them.
+    const [first = [], ...others] = rounds;
+    const ran = first.filter((file) => others.every((files) => files.includes(file)));
     return { files: ran.filter((file) => !idle.includes(file)), all: ran.length };
   } finally {
     await stage.stop();

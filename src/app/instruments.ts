@@ -4,8 +4,7 @@
 // the numbers of pushes and of platform calls.
 import type { Config } from '../config/schema.ts';
 import { PRIORITIES, type Priority } from '../directory/records.ts';
-import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
-import { operationOf, type ScimOperation } from '../http/scim/operation.ts';
+import { type Answered, type OnAnswered, operationOf, type ScimOperation } from '../http/middleware/request-context.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import { createFailureShare, type FailureShare } from '../support/failure-share.ts';
 import type { Clock } from '../support/sources.ts';

@@ -1,6 +1,7 @@
 // Describes how a resource is stored: its resource key, its record, and its index entries.
 import { hash } from 'node:crypto';
 import { foldCase } from '../scim/index.ts';
+import { pairsOf } from './redis/portions.ts';
 
 export type Kind = 'User' | 'Group';
 
@@ -208,3 +209,20 @@ export function attributeOf(family: string): string {
   if (family === 'userNames') return 'userName';
   return family === 'displayNames' ? 'displayName' : 'externalId';
 }
+
+/** A group of a user. */
+export interface GroupName {
+  id: string;
+  displayName: string;
+}
+
+/** Parses JSON `[id, displayName, id, displayName, ...]` or `''`; returns the groups in order of name. */
+export function toGroupNames(json: string): GroupName[] {
+  if (json === '') return [];
+  const groups = pairsOf(JSON.parse(json) as string[]).map(([id, displayName]) => ({ id, displayName }));
+  return groups.sort(byName);
+}
+
+/** Compares groups by name; groups of one name by id. */
+export const byName = (one: GroupName, other: GroupName): number =>
+  (one.displayName === other.displayName ? one.id < other.id : one.displayName < other.displayName) ? -1 : 1;

@@ -1,15 +1,18 @@
 // Builds the HTTP apps of the bridge and listens: `createHttpApp` mounts all routers on the main port, `createMetricsApp` those of
 // the metrics port, and `listen` serves an app with limits for slow clients, until it is drained and stopped.
-import { createServer, type RequestListener } from 'node:http';
-import { createServer as createPlainServer, type AddressInfo, type Server as NetServer } from 'node:net';
+import { createServer, IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type AddressInfo,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import express, { type Request, type Response, type Router } from 'express';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { notFound } from '../scim/index.ts';
-import { CountedRequest } from './counted-request.ts';
+import { errorBody, notFound, payloadTooLarge } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
 import { createRequestContext, type OnAnswered, setRequestIdHeader } from './middleware/request-context.ts';
-import { onePerSocket } from './one-per-socket.ts';
 
 interface HttpDeps {
   logger: Logger;
@@ -150,4 +153,109 @@ export async function requireFreePorts(host: string, ports: readonly (number | n
     await open(server, { host, port });
     await new Promise((resolve) => server.close(resolve));
   }
+}
+
+/**
+ * A body with more than MANY_CHUNKS chunks is refused when they are smaller than SMALL_CHUNK_BYTES on average. A chunk takes
+ * up to 20 µs of processor time, however small it is. One read of a socket can bring 11,000 chunks of one byte, which are
+ * handled in one turn of the event loop.
+ */
+const MANY_CHUNKS = 500;
+const SMALL_CHUNK_BYTES = 128;
+
+const REFUSAL = JSON.stringify(
+  errorBody(payloadTooLarge('The body comes in too many small chunks: send larger ones.')),
+);
+/** The complete HTTP response with REFUSAL, written to the socket directly. */
+const REFUSAL_RESPONSE = [
+  'HTTP/1.1 413 Payload Too Large',
+  'Content-Type: application/scim+json',
+  `Content-Length: ${REFUSAL.length}`,
+  'Connection: close',
+  '',
+  REFUSAL,
+].join('\r\n');
+
+/**
+ * A request that counts the chunks of its body, for the option `IncomingMessage` of `http.createServer`. The HTTP parser of
+ * Node.js calls `push` for each chunk, before the chunk is buffered for a reader.
+ */
+class CountedRequest extends IncomingMessage {
+  #chunks = 0;
+  #bytes = 0;
+  #response: ServerResponse | undefined;
+
+  /**
+   * Starts to count. Chunks that arrive after the answer count too, because Node.js reads and discards the rest of an unread
+   * body without a limit.
+   */
+  limitChunks(response: ServerResponse): void {
+    // Only a body with Transfer-Encoding has chunks; of another body the parser passes on what one read of the socket brings.
+    if (this.headers['transfer-encoding'] === undefined) return;
+    this.#response = response;
+    // Node.js would discard an unread body without calling `push`, so its chunks would not be counted. This call reads nothing,
+    // but the request then counts as read, so that Node.js leaves the body to `resume`, which reads it through `push`.
+    this.read(0);
+    response.once('finish', () => this.resume());
+  }
+
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    const response = this.#response;
+    if (chunk === null || !response) return super.push(chunk, encoding);
+    if (this.destroyed) return false;
+    this.#bytes += chunk.length;
+    this.#chunks += 1;
+    const areSmall = this.#bytes < this.#chunks * SMALL_CHUNK_BYTES;
+    // After the answer nothing reads the body, so many chunks of any size are refused.
+    const isRefused = this.#chunks > MANY_CHUNKS && (areSmall || response.writableEnded);
+    if (!isRefused) return super.push(chunk, encoding);
+    // A response without a socket still waits for the response to an earlier pipelined request.
+    if (response.socket && !response.headersSent) this.socket.write(REFUSAL_RESPONSE);
+    this.destroy();
+    return false;
+  }
+}
+
+type Exchange = [request: IncomingMessage, response: ServerResponse];
+
+const WAITING = Symbol('requests that wait');
+
+interface SocketWithTurns extends Socket {
+  /** Requests behind the one that is being answered; undefined while none is. */
+  [WAITING]?: Exchange[] | undefined;
+}
+
+/** Largest number of waiting requests of one socket; each takes a few kilobytes. */
+const MOST_WAITING = 1000;
+
+/**
+ * Returns a listener that starts a request of a socket only when the answer to the request before it has ended. The socket is not
+ * read while requests wait.
+ */
+function onePerSocket(app: RequestListener): RequestListener {
+  function start([request, response]: Exchange, waiting: Exchange[]): void {
+    response.on('close', () => {
+      const next = waiting.shift();
+      const { socket } = request;
+      if (!next) (socket as SocketWithTurns)[WAITING] = undefined;
+      else if (!socket.destroyed) {
+        if (waiting.length === 0) socket.resume();
+        start(next, waiting);
+      }
+    });
+    app(request, response);
+  }
+
+  return (request, response) => {
+    const socket = request.socket as SocketWithTurns;
+    const waiting = socket[WAITING];
+    if (!waiting) {
+      socket[WAITING] = [];
+      start([request, response], socket[WAITING]);
+      return;
+    }
+    waiting.push([request, response]);
+    if (waiting.length > MOST_WAITING) socket.destroy();
+    else socket.pause();
+  };
 }

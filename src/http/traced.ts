@@ -1,7 +1,6 @@
 // Records requests of identity providers as spans of a trace.
 import type { Tracing } from '../support/tracing.ts';
-import type { OnAnswered } from './middleware/request-context.ts';
-import { operationOf } from './scim/operation.ts';
+import { operationOf, type OnAnswered } from './middleware/request-context.ts';
 
 /** Returns an observer factory like `observe` whose observers also record each request as a span. */
 export function traced(

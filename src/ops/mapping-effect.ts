@@ -1,8 +1,7 @@
 // Computes the effect of an attribute mapping that is not in the settings: maps all people of a target and compares them with
 // the values that were last applied. Reads Redis, writes nothing.
 import type { Link } from '../directory/outbox/link.ts';
-import type { GroupName } from '../directory/resources/changes.ts';
-import { isSound, refOf, type PlacedRecord, type Ref } from '../directory/records.ts';
+import { type GroupName, isSound, refOf, type PlacedRecord, type Ref } from '../directory/records.ts';
 import { isProtected, protectionAt } from '../reconcile/compare/protected.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';

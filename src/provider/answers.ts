@@ -1,7 +1,7 @@
 // Converts stored records to answers, and outcomes of the directory to SCIM errors. The stored JSON text is spliced into the
 // answer; it is parsed only for a projection.
-import type { GroupName, Method, PutOutcome, RemoveOutcome } from '../directory/resources/changes.ts';
-import type { Kind, StoredRecord } from '../directory/records.ts';
+import type { Method, PutOutcome, RemoveOutcome } from '../directory/resources/changes.ts';
+import type { GroupName, Kind, StoredRecord } from '../directory/records.ts';
 import {
   notFound,
   preconditionFailed,

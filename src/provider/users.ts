@@ -1,8 +1,8 @@
 // Implements the SCIM operations on users (RFC 7644 §3). Without If-Match, a PATCH of single values replaces them inside the stored
 // text (`replaceValues`), and a PUT of the whole user needs no read (`write`). Any other PATCH, and a PUT with If-Match or one that
 // keeps a part of the stored user, reads the user, computes the new one, and stores it unless another write came between (`change`).
-import type { Creation, GroupName, Method, PutOutcome } from '../directory/resources/changes.ts';
-import type { StoredRecord } from '../directory/records.ts';
+import type { Creation, Method, PutOutcome } from '../directory/resources/changes.ts';
+import type { GroupName, StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
   checkLengths,

@@ -3,8 +3,7 @@
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
 import { isEqual, ownValue } from './json.ts';
-import { toCanonical } from './canonical.ts';
-import type { PlacedField, Resource, ResourceType } from './resource-type.ts';
+import { toCanonical, type PlacedField, type Resource, type ResourceType } from './resource-type.ts';
 
 type Holder = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,7 @@
 // URN, or a URN alone (RFC 7644 §3.5.2, figure 7).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
-import { toCurrentUrn } from './former-urns.ts';
-import { findField, type ResourceType } from './resource-type.ts';
+import { toCurrentUrn, findField, type ResourceType } from './resource-type.ts';
 import { excerpt, invalidPath } from './errors.ts';
 import type { Filter } from './filter/filter.ts';
 import { parseElementFilter } from './filter/parser.ts';

@@ -1,5 +1,7 @@
-// Compiles a resource type: lookups of its attributes and schemas, and its validator. A section is the core schema or an extension
-// with its compiled attributes (attributes.ts). Canonical form of its resources: canonical.ts.
+// Compiles a resource type: its sections and its validator. A section is the core schema or an extension with its compiled
+// attributes (attributes.ts). Below are the functions that a request needs of a type: `find...` and `toCurrentUrn` look up the
+// names it uses, and `assemble` (body of a POST or PUT) and `toCanonical` (changed resource) build the canonical form: canonical
+// names, keys in schema order, and only extensions with values, so that equal resources have equal JSON text.
 import {
   type Attribute,
   type Field,
@@ -10,12 +12,14 @@ import {
   toFields,
 } from './attributes.ts';
 import { compileValidator, type Validator } from './constraints.ts';
+import type { Profile } from './profiles.ts';
 import { leadingAttributes, trailingAttributes } from './schemas/common.ts';
 import { type CustomSchema, type Extension, extensionsOf } from './schemas/custom.ts';
 import { enterpriseUserSchema } from './schemas/enterprise-user.ts';
 import { groupSchema } from './schemas/group.ts';
 import { type UserAttributeDefinition, userAttributeSchema } from './schemas/user-attribute.ts';
 import { userSchema } from './schemas/user.ts';
+import { ENTERPRISE_USER_URN } from './urns.ts';
 
 /** JSON with canonical names and keys in schema order, so that equal resources have equal JSON text. */
 export type Resource = { schemas: string[]; [attribute: string]: unknown };
@@ -136,3 +140,130 @@ export function findUnqualified(type: ResourceType, name: string): PlacedField |
   }
   return undefined;
 }
+
+/** The enterprise extension in SCIM 1.1 and in drafts of SCIM 2.0. */
+const FORMER_URN = /^urn:(?:ietf:params:)?scim:schemas:extension:enterprise:[12]\.0(?::user)?(?=:|$)/i;
+
+/**
+ * Returns a key or path with outdated URN forms replaced, if the profile accepts them: URNs of SCIM 1.1 (OneLogin), and a
+ * dot after the URN (Entra).
+ */
+export function toCurrentUrn(type: ResourceType, written: string, profile: Profile): string {
+  if (!written.includes(':') || type.byExactUrn.has(written)) return written;
+  const text = withColon(type, written, profile);
+  const former = FORMER_URN.exec(text)?.[0];
+  if (former === undefined) return text;
+  const lower = text.toLowerCase();
+  // A URN that a schema of this type has is kept.
+  const known = type.byUrn.some(({ key }) => lower === key || lower.startsWith(`${key}:`));
+  return known || !profile.allows('former-urn') ? text : ENTERPRISE_USER_URN + text.slice(former.length);
+}
+
+/** Replaces a dot behind a registered URN by a colon. */
+function withColon(type: ResourceType, text: string, profile: Profile): string {
+  const lower = text.toLowerCase();
+  const urn = type.byUrn.find(({ key }) => lower.startsWith(key))?.key;
+  if (urn === undefined || text[urn.length] !== '.' || !profile.allows('urn-dot')) return text;
+  return `${text.slice(0, urn.length)}:${text.slice(urn.length + 1)}`;
+}
+
+/**
+ * Builds the canonical resource of the body of a POST or PUT (validate.ts) from core values by position (`Field.place`) and
+ * extension values by URN. A changed resource is built by `toCanonical`.
+ */
+export function assemble(
+  type: ResourceType,
+  values: readonly unknown[],
+  extensions: Readonly<Record<string, unknown>>,
+): Resource {
+  const resource: Resource = { schemas: [type.core.urn] };
+  for (const { name, place } of type.core.fields.list) {
+    if (values[place] !== undefined) resource[name] = values[place];
+  }
+  addExtensions(type, resource, extensions);
+  return resource;
+}
+
+/**
+ * Returns the canonical resource: `schemas`, core attributes in schema order, extensions in order, `meta`. `schemas` is
+ * computed: the core URN, then each extension that has values. `draft` holds canonical names and values.
+ */
+export function toCanonical(type: ResourceType, draft: Readonly<Record<string, unknown>>): Resource {
+  const resource: Resource = { schemas: [type.core.urn] };
+  for (const { name } of type.core.fields.list) {
+    if (name === 'schemas' || name === 'meta') continue;
+    if (Object.hasOwn(draft, name) && draft[name] !== undefined) resource[name] = draft[name];
+  }
+  addExtensions(type, resource, draft);
+  if (Object.hasOwn(draft, 'meta') && draft.meta !== undefined) resource.meta = draft.meta;
+  return resource;
+}
+
+/** Adds the extensions that have values to the resource and to `schemas`, in order. */
+function addExtensions(
+  type: ResourceType,
+  resource: Resource,
+  extensions: Readonly<Record<string, unknown>>,
+): void {
+  for (const section of type.sections) {
+    if (!Object.hasOwn(extensions, section.urn) || extensions[section.urn] === undefined) continue;
+    const members = orderSection(section, extensions[section.urn] as Record<string, unknown>);
+    if (!members) continue;
+    resource.schemas.push(section.urn);
+    resource[section.urn] = members;
+  }
+}
+
+/** Returns the members of an extension in canonical order: schema order, or alphabetical for an open schema. */
+function orderSection(
+  section: Section,
+  values: Record<string, unknown>,
+): Record<string, unknown> | undefined {
+  if (!section.schema.open) return orderParts(section.fields, values);
+  const names = Object.keys(values);
+  if (names.length > 0 && isSorted(names) && hasAll(values, names)) return values;
+  let ordered: Record<string, unknown> | undefined;
+  for (const name of names.sort()) {
+    if (values[name] === undefined) continue;
+    ordered ??= {};
+    ordered[name] = values[name];
+  }
+  return ordered;
+}
+
+/**
+ * Returns sub-attributes in schema order; undefined when none has a value. Keys of `values` must be canonical names. The
+ * same object is returned when it is in order already.
+ */
+export function orderParts(
+  fields: Fields,
+  values: Record<string, unknown>,
+): Record<string, unknown> | undefined {
+  const names = Object.keys(values);
+  if (names.length === 0) return undefined;
+  if (isOrdered(fields, names) && hasAll(values, names)) return values;
+  let ordered: Record<string, unknown> | undefined;
+  for (const { name } of fields.list) {
+    if (!Object.hasOwn(values, name) || values[name] === undefined) continue;
+    ordered ??= {};
+    ordered[name] = values[name];
+  }
+  return ordered;
+}
+
+/** Returns whether all names are spelled and ordered as in the schema. */
+function isOrdered(fields: Fields, names: readonly string[]): boolean {
+  let last = -1;
+  for (const name of names) {
+    const field = fields.byName.get(name);
+    if (!field || field.name !== name || field.place <= last) return false;
+    last = field.place;
+  }
+  return true;
+}
+
+const isSorted = (names: readonly string[]): boolean =>
+  names.every((name, index) => index === 0 || (names[index - 1] as string) < name);
+
+const hasAll = (values: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
+  names.every((name) => values[name] !== undefined);

@@ -3,14 +3,14 @@
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import { checkBody, isMemberName, isObject, member, type JsonObject } from './json.ts';
-import { assemble } from './canonical.ts';
-import { toCurrentUrn } from './former-urns.ts';
 import {
+  assemble,
   findField,
   findSection,
   findUnqualified,
   type Resource,
   type ResourceType,
+  toCurrentUrn,
 } from './resource-type.ts';
 import { invalidSyntax, invalidValue } from './errors.ts';
 import type { Profile } from './profiles.ts';

@@ -3,8 +3,7 @@
 // (`readParts`), any other as one simple value (`readScalar`). `readOpen` reads an attribute that an open extension does not
 // declare.
 import type { Field, Fields, Section } from './attributes.ts';
-import { orderParts } from './canonical.ts';
-import { findField } from './resource-type.ts';
+import { orderParts, findField } from './resource-type.ts';
 import { invalidValue } from './errors.ts';
 import { identity, isNumberText, isObject, type JsonObject } from './json.ts';
 import { notA } from './constraints.ts';

@@ -1,10 +1,17 @@
 // Defines what a sync reads when it begins, and reads it from the reply of begin_sync.lua.
 import { parseLink, type Link } from './link.ts';
 import type { LogEntry } from '../logs/provisioning-log.ts';
-import { parseRef, parseStored, type Kind, type Priority, type Ref, type StoredRecord } from '../records.ts';
+import {
+  parseRef,
+  parseStored,
+  type Kind,
+  type Priority,
+  type Ref,
+  type StoredRecord,
+  type GroupName,
+} from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import type { ScriptReply } from '../redis/scripts.ts';
-import type { GroupName } from '../resources/changes.ts';
 import { isUnconfirmed } from './pending-memberships.ts';
 
 /** The lease on one ref, and the data that was read together with it. */

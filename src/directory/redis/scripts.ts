@@ -1,10 +1,9 @@
 // Runs the Lua scripts of the directory with named arguments. `run`, `values` and `ask` make one call; they differ in the form of
 // the reply. Calls of a script in BATCHED that start in one turn of the event loop are sent as one command (ADR 0016), because
 // sending costs this process more than Redis needs for the work. Each script with its key base has a runner, which collects these
-// calls.
+// calls; `createBatch` sends them at the end of the turn.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { createBatch, type Batch } from './batch.ts';
 import type { Confirm } from './replicas.ts';
 import { scriptText } from './script-texts.ts';
 
@@ -43,6 +42,16 @@ const BATCHED = new Map([
   ['replace_values', 8],
   ['put_group', 8],
 ]);
+
+/** Sends a batch. An Error among the replies is the failure of that item alone. */
+type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
+
+/**
+ * @param send resolves to the replies in the order of the items; its rejection rejects all of them
+ * @param most size at which a batch is sent before the turn ends, so that Redis works during the turn
+ * @returns a function that sends one item, together with the other items of its turn
+ */
+export type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
 
 /** A reply of a script: a tag that names the outcome, then its values. */
 export type ScriptReply = [tag: string, ...values: unknown[]];
@@ -141,3 +150,57 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
 /** Creates an error with the message of Redis, by which `isStoreUnavailable` recognises an unavailable server. */
 const failure = (name: string, [, message]: ScriptReply): Error =>
   new Error(String(message), { cause: `script ${name}` });
+
+/** Items that wait for the end of the turn. */
+interface Waiting {
+  send: Send<unknown, unknown>;
+  items: unknown[];
+  settle: Settle[];
+}
+
+interface Settle {
+  resolve: (reply: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Creates a function that batches items. It keeps the order of calls: only one batch is open, and an item for another `send` sends
+ * the open batch first.
+ */
+export function createBatch(): Batch {
+  let open: Waiting | undefined;
+
+  function sendOpenBatch(): void {
+    if (!open) return;
+    const { send, items, settle } = open;
+    open = undefined;
+    send(items).then(
+      (values) => {
+        for (const [index, { resolve, reject }] of settle.entries()) {
+          const value = values[index];
+          if (value instanceof Error) reject(value);
+          else resolve(value);
+        }
+      },
+      (error: unknown) => settle.forEach(({ reject }) => reject(error)),
+    );
+  }
+
+  function call(send: Waiting['send'], most: number, item: unknown): Promise<unknown> {
+    if (open?.send !== send) {
+      sendOpenBatch();
+      open = { send, items: [], settle: [] };
+    }
+    const { items, settle } = open;
+    return new Promise((resolve, reject) => {
+      items.push(item);
+      settle.push({ resolve, reject });
+      if (items.length >= most) sendOpenBatch();
+      else if (items.length === 1) setImmediate(sendOpenBatch);
+    });
+  }
+
+  return <Item, Reply>(send: Send<Item, Reply>, most: number) =>
+    (item: Item) =>
+      call(send as Waiting['send'], most, item) as Promise<Reply>;
+}

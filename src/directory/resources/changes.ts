@@ -1,6 +1,11 @@
 // Defines the changes that the directory stores, and their outcomes.
-import { attributeOf, type IndexedResource, type Priority } from '../records.ts';
-import { pairsOf } from '../redis/portions.ts';
+import {
+  attributeOf,
+  type GroupName,
+  type IndexedResource,
+  type Priority,
+  toGroupNames,
+} from '../records.ts';
 
 export interface DirectoryOptions {
   /** Names of the targets at which changes leave marks. */
@@ -14,11 +19,6 @@ export interface DirectoryOptions {
   events?: { mostPending: number; externalIds: boolean } | undefined;
   /** Whether externalIds of users are unique, as under the profile `okta`. */
   uniqueExternalIds?: boolean | undefined;
-}
-
-export interface GroupName {
-  id: string;
-  displayName: string;
 }
 
 /**
@@ -112,17 +112,6 @@ export interface MemberChange {
   request: string;
   steps: MemberStep[];
 }
-
-/** Parses JSON `[id, displayName, id, displayName, ...]` or `''`; returns the groups in order of name. */
-export function toGroupNames(json: string): GroupName[] {
-  if (json === '') return [];
-  const groups = pairsOf(JSON.parse(json) as string[]).map(([id, displayName]) => ({ id, displayName }));
-  return groups.sort(byName);
-}
-
-/** Compares groups by name; groups of one name by id. */
-export const byName = (one: GroupName, other: GroupName): number =>
-  (one.displayName === other.displayName ? one.id < other.id : one.displayName < other.displayName) ? -1 : 1;
 
 /**
  * Parses the reply of a put script: `stored` or `unchanged version created modified groups`, `taken family holder`, or one word.

@@ -1,5 +1,5 @@
 -- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
--- groups and no marks. The values arrive in the order of the Redis commands (user-batch.ts), because sorting in Lua is slow.
+-- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV (one batch and no calls) 1: { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) };
 --      2: number of users; 3: 'family number of values' of each column of index entries (lua/index_columns.lua); then id and

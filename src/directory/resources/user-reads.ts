@@ -1,8 +1,7 @@
 // Reads users together with their groups. One script reads several users at once: those with given ids, or those that have a given
 // value in the index of a unique attribute.
-import { fold, isSound, parseStored, type StoredRecord } from '../records.ts';
+import { fold, isSound, parseStored, type StoredRecord, toGroupNames, type GroupName } from '../records.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
-import { toGroupNames, type GroupName } from './changes.ts';
 
 export interface UserWithGroups {
   record: StoredRecord;

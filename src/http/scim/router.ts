@@ -1,4 +1,4 @@
-// Routes the SCIM endpoints of one connection: each route reads the request, calls the provider and sends its answer (handlers.ts).
+// Routes the SCIM endpoints of one connection: each route reads the request, calls the provider and sends its answer (respond.ts).
 import express, { type Request, type RequestHandler, type Router } from 'express';
 import type { Kind } from '../../directory/records.ts';
 import { createBulk } from '../../provider/bulk.ts';
@@ -17,12 +17,12 @@ import {
 } from '../../scim/index.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
 import {
+  allowOnly,
   createScimHandlers,
   searchParamsOf,
   type ScimHandlerOptions,
   type ScimHandlers,
-} from './handlers.ts';
-import { allowOnly } from './respond.ts';
+} from './respond.ts';
 
 interface ScimRouterOptions extends ScimHandlerOptions {
   authenticate: RequestHandler;

@@ -8,7 +8,7 @@ import { evaluateFilter, requiredValues } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
 import { foldPart, identity, isEqual, type JsonObject } from '../json.ts';
 import type { Profile } from '../profiles.ts';
-import { orderParts } from '../canonical.ts';
+import { orderParts } from '../resource-type.ts';
 import { fromElements, readElement, readElements, readValue } from '../values.ts';
 import type { PatchOperation } from './operation.ts';
 

@@ -7,7 +7,7 @@ import {
   type Resource,
   type ResourceType,
 } from '../../scim/index.ts';
-import { byName, type GroupName } from '../../directory/resources/changes.ts';
+import { byName, type GroupName } from '../../directory/records.ts';
 import type { AttributeValue, UserAttributeType } from '../../platform/wire.ts';
 import { compilePattern } from '../../support/linear-regexp.ts';
 import { compileExpression } from './expression.ts';

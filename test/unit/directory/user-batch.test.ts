@@ -1,7 +1,7 @@
 // Tests a batch of new users that is split, when Redis fails between its parts.
-import { createBatch } from '../../../src/directory/redis/batch.ts';
+import { createBatch } from '../../../src/directory/redis/scripts.ts';
 import type { Scripts } from '../../../src/directory/redis/scripts.ts';
-import { createUserBatch } from '../../../src/directory/resources/user-batch.ts';
+import { createUserBatch } from '../../../src/directory/resources/user-writes.ts';
 
 const newcomer = (id: string, userName = id) => ({
   id,

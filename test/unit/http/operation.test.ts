@@ -1,5 +1,5 @@
 // Tests the operation names of requests in the metrics.
-import { operationOf, SCIM_OPERATIONS } from '../../../src/http/scim/operation.ts';
+import { operationOf, SCIM_OPERATIONS } from '../../../src/http/middleware/request-context.ts';
 
 test.each([
   ['GET', '/Users', 'list'],
