@@ -1,4 +1,5 @@
 // Verifies the tokens of a deployment: API secret, key set or custom function (contract 6.1).
+import { isDeepStrictEqual } from 'node:util';
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
 import { verifyToken } from './deployment-tokens.ts';
 import { isJsonObject, own, requireObject, type SandboxJsonObject } from './json.ts';
@@ -56,7 +57,10 @@ async function runCustom(
   const known = own(method.tokens, token);
   const claims = isJsonObject(known) ? known : await verifyToken(checker, token, nowMs);
   if (!claims) return null;
-  const isRefused = Object.entries(method.require).some(([name, value]) => own(claims, name) !== value);
+  // A required claim may be a list or an object.
+  const isRefused = Object.entries(method.require).some(
+    ([name, value]) => !isDeepStrictEqual(own(claims, name), value),
+  );
   if (isRefused) return null;
   const remaining = Object.entries(claims).filter(([name]) => !method.drop.includes(name));
   return { ...Object.fromEntries(remaining), ...method.set };

@@ -43,15 +43,15 @@ async function writeAll(
     const line = step instanceof Promise ? await unlessAborted(step, disconnected) : step;
     if (line === undefined || disconnected.aborted) return false;
     if (!response.headersSent) response.writeHead(reply.status, reply.headers);
+    if (loss) {
+      // The line must have left the process before the socket is destroyed, or the client gets nothing.
+      if (!line.done) await new Promise<void>((sent) => response.write(line.value, () => sent()));
+      await loseAnswer(request, loss);
+      return false;
+    }
     if (line.done) {
       response.end();
       return true;
-    }
-    if (loss) {
-      // The line must have left the process before the socket is destroyed, or the client gets nothing.
-      await new Promise<void>((sent) => response.write(line.value, () => sent()));
-      await loseAnswer(request, loss);
-      return false;
     }
     if (!response.write(line.value)) await once(response, 'drain', { signal: disconnected });
   }
@@ -61,7 +61,8 @@ async function writeAll(
  * Sends the lines as they arrive. The status is sent with the first line, so an earlier failure gets a regular
  * error answer; a later failure closes the connection, which clients detect. When the client disconnects, the
  * iterator is ended at once, even while its next line is pending.
- * @param loss an injected fault (faults.ts): the connection breaks after the first line; the kind `status` sends no line and throws
+ * @param loss an injected fault (faults.ts): the connection breaks after the first line, or at the end of a stream
+ *   without lines; the kind `status` sends no line and throws
  *   a SandboxProblem instead
  */
 export async function sendStream(

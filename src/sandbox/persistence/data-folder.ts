@@ -24,6 +24,11 @@ const LEFT_OVER_MS = 600_000;
 
 const isMissing = (error: unknown): boolean => isJsonObject(error) && error['code'] === 'ENOENT';
 
+/** Returns undefined for a file that does not exist. @throws every other error */
+function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
 /** Stamp of a file that does not exist. */
 const NO_FILE = 'none';
 
@@ -64,7 +69,9 @@ async function removeLeftOvers(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (!/^state\.ndjson\.\d+\.tmp$/.test(name)) continue;
     const file = join(path, name);
-    if ((await stat(file)).mtimeMs < Date.now() - LEFT_OVER_MS) await rm(file, { force: true });
+    // Another sandbox may rename its partial snapshot meanwhile.
+    const writtenAt = (await stat(file).catch(ignoreMissing))?.mtimeMs ?? Infinity;
+    if (writtenAt < Date.now() - LEFT_OVER_MS) await rm(file, { force: true });
   }
 }
 
@@ -89,10 +96,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       stamp = await stampOf(file);
     },
     async read(name) {
-      return readFile(join(path, name), 'utf8').catch((error: unknown) => {
-        if (isMissing(error)) return undefined;
-        throw error;
-      });
+      return readFile(join(path, name), 'utf8').catch(ignoreMissing);
     },
     write: (name, text, options) =>
       writeFile(join(path, name), text, { mode: options?.isSecret ? 0o600 : 0o644 }),

@@ -121,6 +121,15 @@ test('CAUTH-09 the scope chat is read from the security context that the deploym
   expect((await askWithClaims({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
 });
 
+test('a custom function requires a list and an object of a chat token → it accepts equal ones and refuses others', async () => {
+  const method = { kind: 'custom', require: { scope: ['chat'], tenant: { region: 'eu', tier: 1 } } };
+  await rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method }] });
+  const claims = { externalId: 'ada', scope: ['chat'], tenant: { tier: 1, region: 'eu' } };
+  expect((await askWithClaims(claims)).records.at(-1).id).toBe('__state__');
+  for (const other of [{ scope: ['chat', 'meta'] }, { tenant: { region: 'us', tier: 1 } }])
+    expect((await askWithClaims({ ...claims, ...other })).records).toEqual([JSON_RPC]);
+});
+
 test('CAUTH-10 the email claim of a chat token is stored with the external user', async () => {
   await askWithClaims({ externalId: 'ada', email: 'ada@outside.example' });
   expect(await rig.externalUsers()).toEqual([

@@ -43,6 +43,14 @@ cubes:
   - name: rich
     extends: staff
     sql: SELECT * FROM people WHERE wage >= 100
+  - name: years
+    sql: >-
+      WITH dated AS (SELECT id, EXTRACT(year FROM started_at) AS year FROM people) SELECT * FROM dated
+    dimensions:
+      - { name: id, type: number, sql: id, primary_key: true }
+      - { name: year, type: number, sql: year }
+    measures:
+      - { name: count, type: count }
   - name: teams
     sql_table: teams
     dimensions:
@@ -183,6 +191,12 @@ describe('cubes and views that extend others', () => {
     expect(joined.data).toEqual([
       { 'teams.title': 'web', 'rich.count': '2' },
       { 'teams.title': 'core', 'rich.count': '1' },
+    ]);
+  });
+  test('the SQL of a cube has a query that WITH names and a function with FROM → the cube has the rows of its table', async () => {
+    const order = { 'years.year': 'asc' };
+    expect((await load({ measures: ['years.count'], dimensions: ['years.year'], order })).data).toEqual([
+      { 'years.year': '2026', 'years.count': '5' },
     ]);
   });
   test('a view that extends another view contains the cubes of that view and its own', async () => {

@@ -297,6 +297,21 @@ views:
     ],
   ],
   [
+    'an unknown member in `excludes`',
+    {
+      'a.yml': `cubes:
+  - { name: a, sql_table: t, dimensions: [{ name: d, type: string, sql: e }] }
+views:
+  - name: v
+    cubes:
+      - join_path: a
+        includes: '*'
+        excludes: [nope]
+`,
+    },
+    [/a\.yml:8:19: a has no member "nope"/],
+  ],
+  [
     'a reference to itself',
     {
       'a.yml':

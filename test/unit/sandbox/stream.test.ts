@@ -119,3 +119,8 @@ test.each([
     }
   },
 );
+
+test('the fault `drop` interrupts a stream without lines → the client gets no complete answer', async () => {
+  const url = await serve(() => [], { kind: 'drop' });
+  await expect(request(url).then(({ body }) => body.text())).rejects.toThrow();
+});

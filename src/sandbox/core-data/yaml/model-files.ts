@@ -44,29 +44,44 @@ export function readModelFiles(folder: string): ModelFiles {
     throw new ModelFaults([`${folder}: more than ${MAX_FILES} model files or ${MAX_ENTRIES} entries`]);
   let total = 0;
   const files = wanted.map((name): ModelFile => {
-    const { size } = statSync(join(folder, name));
+    const path = join(folder, name);
+    const { size } = readOrFail(name, () => statSync(path));
     total += size;
     if (size > MAX_FILE_BYTES) throw new ModelFaults([`${name}: larger than ${MAX_FILE_BYTES} bytes`]);
     if (total > MAX_TOTAL_BYTES) throw new ModelFaults([`${folder}: more than ${MAX_TOTAL_BYTES} bytes`]);
-    return { name, text: readFileSync(join(folder, name), 'utf8') };
+    return { name, text: readOrFail(name, () => readFileSync(path, 'utf8')) };
   });
   const isTable = ({ name }: ModelFile): boolean => extname(name).toLowerCase() === '.csv';
   const models = files.filter((file) => !isTable(file));
   if (models.length === 0) throw new ModelFaults([`${folder}: no .yml or .yaml file`]);
-  const tables = files
-    .filter(isTable)
-    .map((file) => [basename(file.name, extname(file.name)), file] as const);
-  return { models, tables: new Map(tables) };
+  return { models, tables: byTable(files.filter(isTable)) };
+}
+
+/** Returns CSV files by the name of their table. @throws ModelFaults when two files are of one table */
+function byTable(files: readonly ModelFile[]): Map<string, ModelFile> {
+  const tables = new Map<string, ModelFile>();
+  const faults: string[] = [];
+  for (const file of files) {
+    const table = basename(file.name, extname(file.name));
+    const first = tables.get(table);
+    if (first) faults.push(`${file.name}: ${first.name} has the rows of the table ${table} too`);
+    else tables.set(table, file);
+  }
+  if (faults.length > 0) throw new ModelFaults(faults);
+  return tables;
 }
 
 function listFolder(folder: string): string[] {
+  return readOrFail(folder, () => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+/** Returns the result of `read`. @throws ModelFaults with the name of the file or folder that cannot be read */
+function readOrFail<T>(name: string, read: () => T): T {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+    return read();
   } catch (error) {
-    throw new ModelFaults([
-      `${folder}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
-    ]);
+    throw new ModelFaults([`${name}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`]);
   }
 }

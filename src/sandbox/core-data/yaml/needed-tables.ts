@@ -6,26 +6,58 @@ import { sqlOf, type CubeSource } from './cube-source.ts';
 import type { NeededTable } from './sample-tables.ts';
 import { columnsIn } from './sql-templates.ts';
 
-/** The name of a table, after FROM or JOIN. */
-const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
+/** A name after FROM or JOIN. */
+const NAMES = /\b(from|join)(\s+)("?[A-Za-z_][\w.]*"?)/gi;
+
+/** SQL before a FROM that names no table: in a function such as EXTRACT(year FROM started_at), or IS DISTINCT FROM. */
+const OTHER_FROM = /(\b(extract|trim|substring|overlay)\s*\([^()]*|\bdistinct\s+)$/i;
+
+/** The beginning of a query that WITH names: its name, an optional list of columns, and the bracket of its SQL. */
+const NAMED_QUERY = /("?)\b([A-Za-z_]\w*)\1\s*(\([^()]*\)\s*)?\bas\s*((not\s+)?materialized\s*)?\(/gi;
+
+/** Returns SQL with other names of its tables; names of queries that its WITH defines stay. */
+function renameTables(sql: string, rename: (table: string) => string): string {
+  const starts = /\bwith\b/i.test(sql) ? [...sql.matchAll(NAMED_QUERY)] : [];
+  // The query of a name may read a table of the same name, unless it is recursive.
+  const isRecursive = /\bwith\s+recursive\b/i.test(sql);
+  const queries = starts.map(({ 0: start, 2: name = '', index }) => ({
+    name: name.toLowerCase(),
+    from: isRecursive ? index : endOfBracket(sql, index + start.length),
+  }));
+  return sql.replace(NAMES, (all, word: string, space: string, quoted: string, at: number) => {
+    const name = quoted.replaceAll('"', '');
+    const isQuery = queries.some((query) => query.name === name.toLowerCase() && at > query.from);
+    return isQuery || OTHER_FROM.test(sql.slice(0, at)) ? all : `${word}${space}${rename(name)}`;
+  });
+}
+
+/** Returns the place of the closing bracket. @param start place after the opening bracket */
+function endOfBracket(sql: string, start: number): number {
+  let depth = 1;
+  for (let at = start; at < sql.length; at += 1) {
+    if (sql[at] === '(') depth += 1;
+    else if (sql[at] === ')') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return sql.length;
+}
 
 /** Returns the table or SQL of a cube with the cube's name as alias. @param tableName returns the name of a table in the engine */
 export function fromOf({ name, table, sql = '' }: CubeSource, tableName: QualifiedTableName): string {
-  const placed = sql
-    .trim()
-    .replace(/;$/, '')
-    .replace(
-      TABLES,
-      (_all, word: string, named: string) => `${word} ${tableName(named.replaceAll('"', ''))}`,
-    );
+  const placed = renameTables(sql.trim().replace(/;$/, ''), tableName);
   return `${table === undefined ? `(${placed})` : tableName(table)} ${quoteName(name)}`;
 }
 
 /** Returns the names of the physical tables of a cube. */
-export const tablesOf = ({ table, sql = '' }: CubeSource): string[] =>
-  table === undefined
-    ? [...new Set([...sql.matchAll(TABLES)].map(([, , name = '']) => name.replaceAll('"', '')))]
-    : [table];
+export function tablesOf({ table, sql = '' }: CubeSource): string[] {
+  if (table !== undefined) return [table];
+  const names = new Set<string>();
+  renameTables(sql, (name) => {
+    names.add(name);
+    return name;
+  });
+  return [...names];
+}
 
 /** Column type of a dimension that consists of one column, by the type of the dimension. */
 const TYPES = { string: 'VARCHAR', number: 'INTEGER', boolean: 'BOOLEAN', time: 'TIMESTAMP' } as const;

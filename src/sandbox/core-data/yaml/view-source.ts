@@ -67,9 +67,10 @@ function readPart(node: SourceNode): ViewPart {
       // A view shows private members of its cubes too.
       const everything = all.map(({ name }) => ({ name, alias: undefined, title: undefined }));
       const chosen = included === '*' ? everything : included;
-      for (const { name } of [included, excluded].flatMap((list) => (list === '*' ? [] : list)))
-        if (!all.some((member) => member.name === name))
-          node.fail(`${cube.name} has no member "${name}"`, 'includes');
+      for (const [property, list] of Object.entries({ includes: included, excludes: excluded }))
+        for (const { name } of list === '*' ? [] : list)
+          if (!all.some((member) => member.name === name))
+            node.fail(`${cube.name} has no member "${name}"`, property);
       const isExcluded = (name: string): boolean =>
         excluded === '*' || excluded.some((member) => member.name === name);
       return chosen

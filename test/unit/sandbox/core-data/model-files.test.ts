@@ -1,8 +1,9 @@
 // Tests the names of the model files that a folder contains.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { readModelFiles } from '../../../../src/sandbox/core-data/yaml/model-files.ts';
+import { testWith } from '../../../support/needs.ts';
 
 let parent: string;
 beforeEach(() => {
@@ -21,4 +22,23 @@ test.each([
   ['a relative path', () => from('model')],
 ])('model files have their paths inside a folder that is given as %s', (_how, folder) => {
   expect(readModelFiles(folder()).models.map(({ name }) => name)).toEqual([join('cubes', 'orders.yml')]);
+});
+
+test('two CSV files in different folders have the name of one table → the model is refused, and both files are named', () => {
+  for (const folder of ['east', 'west']) {
+    mkdirSync(join(parent, 'model', folder));
+    writeFileSync(join(parent, 'model', folder, 'orders.csv'), 'id\n1\n');
+  }
+  expect(() => readModelFiles(join(parent, 'model'))).toThrow(
+    `${join('west', 'orders.csv')}: ${join('east', 'orders.csv')} has the rows of the table orders too`,
+  );
+});
+
+// The superuser can read every file.
+const asUser = testWith(process.getuid?.() !== 0, 'another user than root');
+asUser('a file of the model cannot be read → the model is refused, and the file is named', () => {
+  chmodSync(join(parent, 'model', 'cubes', 'orders.yml'), 0);
+  expect(() => readModelFiles(join(parent, 'model'))).toThrow(
+    `${join('cubes', 'orders.yml')}: cannot be read (EACCES)`,
+  );
 });
