@@ -3,7 +3,7 @@ import type { Ref } from '../../directory/records.ts';
 import { someOf } from '../../support/sentence-parts.ts';
 import type { PlanEntry } from '../entry.ts';
 import { isValue } from './unwritten.ts';
-import { HELD_BY_GUARD } from './unwritten-reasons.ts';
+import { HELD_BY_GUARD, MEMBERSHIP_WAITS } from './unwritten-reasons.ts';
 
 /**
  * Returns, by person, a text about the values and memberships that wait for the held deactivation of the same person.
@@ -14,9 +14,9 @@ export function waitingBehindClosing(entries: readonly PlanEntry[]): Map<Ref, st
   for (const { action, ref, reason } of entries)
     if (action === 'deactivate' && ref && reason === HELD_BY_GUARD) names.set(ref, []);
   for (const entry of entries) if (isValue(entry)) names.get(entry.ref)?.push(entry.attribute);
-  // An addition that is only reported waits for the account.
-  for (const { action, effect, member, name } of entries)
-    if (action === 'addMember' && effect === 'report' && member?.ref)
+  // Other additions that are only reported wait for something else, such as a group that needs a person.
+  for (const { action, member, name, reason } of entries)
+    if (action === 'addMember' && member?.ref && reason.endsWith(MEMBERSHIP_WAITS.held))
       names.get(member.ref)?.push(membershipIn(name));
   return new Map([...names].flatMap(([ref, found]) => (found.length > 0 ? [[ref, waitsText(found)]] : [])));
 }
