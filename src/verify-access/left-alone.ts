@@ -71,7 +71,7 @@ interface LinkedGroup {
   text: string;
 }
 
-/** Returns the groups that the platform lists for the account and that have a reverse link. */
+/** Returns the groups that the platform lists for the account and that the bridge manages. */
 async function linkedGroups({ drifts }: ReconcileScope, { user }: Reading): Promise<LinkedGroup[]> {
   const listed = user.groups ?? [];
   const found = await drifts.linkedTo(

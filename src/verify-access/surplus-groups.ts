@@ -1,6 +1,6 @@
 // Finds the managed groups that an account is in against the source, and from which the next reconcile would remove it. Reads Redis
 // only.
-import { parseLink, type Link } from '../directory/outbox/link.ts';
+import type { Link } from '../directory/outbox/link.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { managedEntries } from '../reconcile/compare/membership-entries.ts';
 import { isProtected, protectionAt } from '../reconcile/compare/protected.ts';
@@ -36,11 +36,7 @@ export async function surplusGroups(
     'Group',
     others.map(({ platformId }) => platformId),
   );
-  // If the reverse link is out of date, no managed group is linked to the platform group.
-  const managed = holders.filter(
-    (each, index) => each && parseLink(each.text).id === others[index]?.platformId,
-  );
-  const entries = await managedEntries({ scope }, managed, 'surplus', { ref, link, unconfirmed: new Set() });
+  const entries = await managedEntries({ scope }, holders, 'surplus', { ref, link, unconfirmed: new Set() });
   return entries.filter(isChange).map(({ name, platformId, reason }) => ({
     name,
     platformId: platformId ?? undefined,

@@ -3,7 +3,7 @@
 // later runs need not compare them again. Also reads links, marks and deletions for the comparison. It never writes to the
 // platform.
 import { hash } from 'node:crypto';
-import { parseLink, parseReverseLink, type Link } from './link.ts';
+import { parseLink, parseReverseLink, readableLink, type Link } from './link.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
 import { inPortions, readInPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
@@ -158,10 +158,7 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
       }));
     });
 
-  /**
-   * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A
-   * reverse link may be out of date, so the caller compares the platform id with that of the resource's link.
-   */
+  /** Returns the resource that is linked to each platform id, in the order given; undefined: there is none. */
   async function linkedTo(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
     if (platformIds.length === 0) return [];
     const fields = platformIds.map((id) => `${kind}:${id}`);
@@ -169,7 +166,13 @@ export function createDriftNotes(deps: StoreDeps, options: { target: string }) {
     const found = texts.map((text) => (text === null ? undefined : parseReverseLink(text)));
     const known = found.flatMap((reverse) => (reverse ? [reverse.ref] : []));
     const observedByRef = new Map((await readLinks(known)).map((each) => [each.ref, each]));
-    return found.map((reverse) => reverse && observedByRef.get(reverse.ref));
+    return found.map((reverse, index) => {
+      const observed = reverse && observedByRef.get(reverse.ref);
+      if (!observed) return undefined;
+      // The reverse link may be out of date, so the link itself is compared. A damaged link may have this id.
+      const link = readableLink(observed.text);
+      return !link || link.id === platformIds[index] ? observed : undefined;
+    });
   }
 
   /** Returns the refs that have a mark. */

@@ -1,6 +1,6 @@
 // Reads the links and reverse links of one connection.
 import type { Elsewhere } from '../resources/elsewhere.ts';
-import { parseLink, parseReverseLink, type Link } from './link.ts';
+import { parseLink, parseReverseLink, readableLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
@@ -28,7 +28,11 @@ export function createLinks(deps: StoreDeps & { elsewhere: Elsewhere }) {
   /** Returns the resource that is linked to a platform id; undefined when there is none. */
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Ref | undefined> {
     const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
-    return text === null ? undefined : parseReverseLink(text).ref;
+    if (text === null) return undefined;
+    const { ref } = parseReverseLink(text);
+    const link = readableLink((await redis.hget(keys.key('links', target), ref)) ?? '');
+    // The reverse link may be out of date. A link that is damaged or was lost may have had this id.
+    return link?.id === undefined || link.id === platformId ? ref : undefined;
   }
 
   /** Returns up to `count` random links of a kind. */

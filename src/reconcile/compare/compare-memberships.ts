@@ -103,13 +103,9 @@ async function entriesBesideSource(
     atSource.flatMap(({ link, wantedName }) => (wantedName === undefined ? [link.id] : [])),
   );
   const unmatched = user.memberOf.filter(({ id }) => !atSourceIds.has(id));
-  const found = await scan.scope.drifts.linkedTo(
+  const holders = await scan.scope.drifts.linkedTo(
     'Group',
     unmatched.map(({ id }) => id),
-  );
-  // The reverse link may be out of date; then no managed group is linked to the group of the platform.
-  const holders = found.map((each, index) =>
-    each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
   // A group at the source may have been linked to this group of the platform after its link was read.
   const isAtSource = (ref: Ref): boolean => atSource.some((each) => each.ref === ref);

@@ -1,7 +1,6 @@
 // Finds the account that has the userName or externalId of a user without account: an unmanaged one or the one of a leaver
 // (`findNamesake`), which the sync may adopt, or one of another connection (`takenId`), which it may not. With the accounts of a
 // whole list (`strangers`) no call is needed.
-import { parseLink } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { existsIn } from '../../sync/user/find-user.ts';
@@ -79,9 +78,7 @@ async function withFormer({ scope }: ScanResult, users: WireUser[]): Promise<(Na
   );
   return users.map((user, index) => {
     const holder = holders[index];
-    return holder && parseLink(holder.text).id === user.id
-      ? formerAccount(user, holder, scope.target.policy)
-      : user;
+    return holder ? formerAccount(user, holder, scope.target.policy) : user;
   });
 }
 

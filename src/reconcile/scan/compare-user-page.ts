@@ -50,12 +50,11 @@ export async function compareUserPage(
   const protection = protectionAt(scan.scope.target);
   users.forEach((user, index) => {
     const holder = holders[index];
-    const link = holder && parseLink(holder.text);
-    // The reverse link may be out of date; then no resource is linked to this account.
-    if (!holder || link?.id !== user.id) {
+    if (!holder) {
       sorted.unlinked.push(user);
       return;
     }
+    const link = parseLink(holder.text);
     noteLinked(scan, draft, { holder, link, user });
     if (!isProtected(link, protection)) sortLinked(scan, draft, { holder, link, user }, { mapsAll, sorted });
   });

@@ -113,15 +113,18 @@ async function takePage(
   );
   groups.forEach((group, index) => {
     const holder = holders[index];
-    const link = holder && parseLink(holder.text);
-    // The reverse link may be out of date; then no resource of this connection is linked to the group.
-    if (!holder || link?.id !== group.id) {
+    if (!holder) {
       const isTaken = elsewhere.some((found) => found[index] !== undefined);
       takeUnlinked(draft, group, isTaken);
       return;
     }
     const hasUnconfirmed = (unconfirmed[index] ?? []).length > 0;
-    takeLinked(draft, group, { holder, link }, { choice, seenAt: seen[index], hasUnconfirmed, clock });
+    takeLinked(
+      draft,
+      group,
+      { holder, link: parseLink(holder.text) },
+      { choice, seenAt: seen[index], hasUnconfirmed, clock },
+    );
   });
 }
 
