@@ -103,6 +103,15 @@ test('while the target is on hold, a person gets the userName of a leaver with a
   expect(await outcome('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
 }, 60_000);
 
+test('with deleteAfterDays: 40, a person gets the userName of a leaver with a held deactivation → plan, sync and explain say that the account keeps the name, because no approval frees it', async () => {
+  await openWithHeldLeaver('deactivate', { deleteAfterDays: 40 });
+  await takeName();
+  await eventually('the rename is refused', async () =>
+    (await outcome('explain', `User:${jan}`))[1].includes(taken),
+  );
+  await expectTaken();
+}, 60_000);
+
 test.each([
   ['deprovision: delete', 'delete', {}],
   ['deleteAfterDays: 0', 'deactivate', { deleteAfterDays: 0 }],

@@ -6,6 +6,7 @@ import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/lin
 import { fold, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
+import { isDeletedOnceClosed } from '../../sync/user/deletion-due.ts';
 
 /** Unmanaged accounts of a complete list, by folded userName and by externalId. */
 export interface Strangers extends Accounts {
@@ -104,7 +105,6 @@ export function formerAccount(
 function isToBeDeleted({ condition, departed }: Link, marked: boolean, users: SyncPolicy['users']): boolean {
   const isHeld = condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
   if (users.deprovision === 'delete') return marked || isHeld;
-  // The account of a departed user is closed, so the change that is held is its deletion. Otherwise the deactivation is held; with
-  // `deleteAfterDays` the deletion follows its approval.
-  return isHeld && !marked && (departed === true || users.deleteAfterDays !== null);
+  // The account of a departed user is closed, so the change that is held is its deletion. Otherwise the deactivation is held.
+  return isHeld && !marked && (departed === true || isDeletedOnceClosed(users));
 }

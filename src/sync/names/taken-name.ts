@@ -12,6 +12,7 @@ import { blockedBy } from '../condition.ts';
 import { askForFormerName } from './former-name.ts';
 import { breakCircle, called, chainFrom, retryCircle, type ShownName } from './name-circle.ts';
 import { takenElsewhere } from './taken-by-connection.ts';
+import { isDeletedOnceClosed } from '../user/deletion-due.ts';
 import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 /** Number of attempts that found the name taken before a circle is searched. */
@@ -89,9 +90,8 @@ async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<
   if (await outbox.isMarked(leaver)) return false;
   const deletion = { kind: 'delete', ref: leaver } as const;
   const closing = { kind: 'deactivate', ref: leaver } as const;
-  const { deprovision, deleteAfterDays } = target.policy.users;
-  const isDeletedOnceClosed = deprovision === 'delete' || deleteAfterDays !== null;
-  const held = await outbox.guardStore.areHeld(isDeletedOnceClosed ? [deletion, closing] : [deletion]);
+  const leadToDeletion = isDeletedOnceClosed(target.policy.users) ? [deletion, closing] : [deletion];
+  const held = await outbox.guardStore.areHeld(leadToDeletion);
   return !held.includes(true);
 }
 

@@ -23,3 +23,10 @@ export function deletionDue(
   if (users.deleteAfterDays === null || deletedAt === undefined) return undefined;
   return deletedAt + users.deleteAfterDays * DAY_MS;
 }
+
+/**
+ * Returns whether the account of a user who left is deleted as soon as it is closed, so that its userName comes free. With more days
+ * of `deleteAfterDays` the closed account keeps the name for a long time.
+ */
+export const isDeletedOnceClosed = ({ deprovision, deleteAfterDays }: DeletionPolicy['users']): boolean =>
+  deprovision === 'delete' || deleteAfterDays === 0;
