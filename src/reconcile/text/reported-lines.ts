@@ -50,7 +50,8 @@ function reportedParts(isRestored: boolean): ReportedPart[] {
   const [one, many] = isRestored
     ? [`was ${addedBy}`, `were ${addedBy}`]
     : // The text names nobody: the bridge may have written the membership itself, before an operator dropped the link.
-      ['is not managed by the bridge now', 'are not managed by the bridge now'];
+      // Another connection may manage the account.
+      ['is not managed through this connection now', 'are not managed through this connection now'];
   return [
     [
       (count) =>
