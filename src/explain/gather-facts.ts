@@ -127,7 +127,7 @@ export async function gatherExplainedFacts(
     ...obstacleOf(breaker),
     fleet,
     policy: policyFor(scope, found.name),
-    handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readsHandover) : null,
+    handover: found.kind === 'User' ? await handoverOf(scope, found, link, readsHandover) : null,
     lastReconcile: inRedis.lastRun
       ? { at: isoTime(inRedis.lastRun.endedAt), outcome: inRedis.lastRun.outcome }
       : null,

@@ -1,14 +1,22 @@
 // Explains the handover of a person at one target: the items that will be moved and when, or that were moved.
 import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover/handover-place.ts';
-import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/handover/plan-handover.ts';
+import {
+  protectedNames,
+  DAY_MS,
+  isClosed,
+  isOpenAgain,
+  onHoldText,
+} from '../reconcile/handover/plan-handover.ts';
 import type { Handover } from '../directory/outbox/handover-store.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import type { Ref } from '../directory/records.ts';
+import type { FoundResource } from '../ops/find.ts';
 import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { timeLimit } from '../support/time-limit.ts';
 import { isoTime } from '../support/sources.ts';
+import { deletionDue } from '../sync/user/deletion-due.ts';
 
 export interface HandoverExplanation {
   /**
@@ -42,7 +50,7 @@ const READ_TIMEOUT_MS = 3000;
  */
 export async function handoverOf(
   scope: ReconcileScope,
-  ref: Ref,
+  { ref, deleted }: Pick<FoundResource, 'ref' | 'deleted'>,
   link: Link,
   reads: boolean,
 ): Promise<HandoverExplanation | null> {
@@ -53,21 +61,30 @@ export async function handoverOf(
   const isProtected = protectedNames(scope.target.policy.users.protected);
   // The items of a protected person are never moved.
   if (setting && awaitsHandover && isClosed(link) && !isProtected(link))
-    return plannedHandover(scope, setting, link.closedAt, reads);
+    return plannedHandover(scope, setting, { closedAt: link.closedAt, deletedAt: deleted?.deletedAt }, reads);
   return stored ? storedHandover(scope, { ref, link, stored }, reads) : null;
 }
 
-/** Explains a handover that has not begun. @param closedAt time at which the account was closed, Unix milliseconds */
+/** Why nothing is moved when both are due: no run hands over the work of an account that is still to be changed or deleted. */
+const DELETED_FIRST =
+  'the deletion of the account is due too (users.deleteAfterDays) and goes first, so nothing is moved: the work stays where it is, without an owner';
+
+/**
+ * Explains a handover that has not begun. Times are Unix milliseconds.
+ * @param times.closedAt when the account was closed
+ * @param times.deletedAt when the source deleted the person; undefined: it did not
+ */
 async function plannedHandover(
   scope: ReconcileScope,
   setting: HandoverSetting & { afterDays: number },
-  closedAt: number,
+  { closedAt, deletedAt }: { closedAt: number; deletedAt: number | undefined },
   reads: boolean,
 ): Promise<HandoverExplanation> {
   const at = closedAt + setting.afterDays * DAY_MS;
   const isDue = at <= scope.clock.now();
   const { deployment, folder } = setting;
-  const obstacle = reads ? await obstacleTo(scope, setting) : undefined;
+  const isDeletionDue = (deletionDue(scope.target.policy, deletedAt) ?? Infinity) <= scope.clock.now();
+  const obstacle = isDeletionDue ? DELETED_FIRST : await obstacleTo(scope, setting, reads);
   const when = isDue ? `is due since ${isoTime(at)}` : `is due on ${isoTime(at)}`;
   const text =
     obstacle === undefined
@@ -98,24 +115,35 @@ async function storedHandover(
   const at = listed.endedAt ?? listed.startedAt;
   // Shown only after an item was moved, so the person's folder exists.
   const where = `the folder ${folder ?? '?'} of the deployment ${deployment}`;
-  // Only a handover that is not complete still needs the folder of the settings.
-  const obstacle = state === 'moving' && setting && reads ? await obstacleTo(scope, setting) : undefined;
+  const isActive = isOpenAgain(link, stored.head);
+  // Only a handover that is not complete, or is to be taken back by a run, still needs the folder of the settings.
+  const obstacle =
+    setting && (state === 'moving' || isActive) ? await obstacleTo(scope, setting, reads) : undefined;
+  const notSet = `targets.${target.name}.handover is not set any more, so`;
+  const undo = 'scim-bridge handover undo';
   const goesOn = setting
     ? (obstacle ?? 'the next reconcile continues')
-    : `targets.${target.name}.handover is not set any more, so nothing more is moved; scim-bridge handover undo takes it back`;
+    : `${notSet} nothing more is moved; ${undo} takes it back`;
+  const back = setting
+    ? (obstacle ?? 'so the next reconcile moves the work back')
+    : `but ${notSet} no run moves the work back; ${undo} does`;
+  const next = isActive
+    ? `the person is active again, ${obstacle ? 'and ' : ''}${back}`
+    : `${undo} takes it back`;
+  const byRun = isActive && setting ? 'the next reconcile or ' : '';
   const texts: Record<ListedHandover['state'], string> = {
     moving: `handover: it began at ${at} and is not complete; ${goesOn}`,
-    moved: movedText({ moved, refused: counts.refused ?? 0, where, at }, isOpenAgain(link, stored.head)),
-    returning:
-      'handover: the work is on its way back; the next reconcile or scim-bridge handover undo continues',
+    moved: movedText({ moved, refused: counts.refused ?? 0, where, at }, next),
+    returning: `handover: the work is on its way back; ${obstacle ?? `${byRun}${undo} continues`}`,
     returned: `handover: the work was moved back to its places at ${at}${by === null ? '' : ` by order of ${by}`}`,
   };
   return { state, closedAt, at, deployment, folder, moved, text: texts[state] };
 }
 
+/** @param next what becomes of the moved items, as the end of the sentence */
 function movedText(
   { moved, refused, where, at }: { moved: number; refused: number; where: string; at: string },
-  isActive: boolean,
+  next: string,
 ): string {
   const leftBehind =
     refused === 0
@@ -125,14 +153,21 @@ function movedText(
     return refused === 0
       ? 'handover: the account owned nothing to be moved'
       : `handover: nothing was moved${leftBehind}`;
-  const next = isActive
-    ? 'the person is active again, so the next reconcile moves the work back'
-    : 'scim-bridge handover undo takes it back';
   return `handover: ${counted(moved, 'item')} moved to ${where} at ${at}${leftBehind}; ${next}`;
 }
 
-/** Returns why nothing can be moved now, in words; undefined: no obstacle was found. */
-async function obstacleTo({ target }: ReconcileScope, setting: HandoverSetting): Promise<string | undefined> {
+/**
+ * Returns why nothing can be moved now, in words; undefined: no obstacle was found.
+ * @param reads whether the platform is asked for the handover folder
+ */
+async function obstacleTo(
+  { outbox, target }: ReconcileScope,
+  setting: HandoverSetting,
+  reads: boolean,
+): Promise<string | undefined> {
+  const hold = await outbox.guardStore.onHold();
+  if (hold) return `nothing is moved: ${onHoldText(target.name, hold)}`;
+  if (!reads) return undefined;
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const place = await findHandoverPlace(target.client.workspace, setting, { signal });

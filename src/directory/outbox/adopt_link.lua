@@ -4,7 +4,8 @@
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
 -- RETURN {"imported"} | {"unchanged"}: it has this link | {"taken"}: the platform id is linked to another stored
 --        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
--- NEEDS keys (EDIT, key, p, texts), exceptions (set_exception), groups (groups_of), links (ref_linked_to, unlink), marks (mark)
+-- NEEDS keys (EDIT, key, p, texts), exceptions (set_exception), groups (groups_of)
+-- NEEDS inherit_handover (inherit_handover), links (ref_linked_to, unlink), marks (mark)
 -- NEEDS pending_groups (set_pending, set_pending_all), resume_unconfirmed (resume_unconfirmed), signs (TO_ADD)
 local link_text, records = texts[1], key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
@@ -23,6 +24,7 @@ if is_other then
   redis.call('HDEL', key('links', p.target), holder)
   redis.call('HDEL', key('groupsSeen', p.target), holder)
   set_exception(p.target, holder) -- without a reason: ends its exception
+  if p.kind == 'User' then inherit_handover(p.target, holder, p.ref) end
 end
 -- Before the new link is stored: removals that waited until the account is found become pending, and only the old link shows
 -- whether they waited.

@@ -24,6 +24,7 @@
 --        5. Make memberships pending; for a new account, after the removals of the former one have ended.
 --        6. Make groups due that may add the user, by the additions that are pending after step 5.
 -- NEEDS keys (clock, EDIT, key, p, texts), forget_link (forget_link), groups (groups_of), guard_items (guard_close)
+-- NEEDS inherit_handover (inherit_handover)
 -- NEEDS links (clear_suspected_drift, forget_print, ref_linked_to, unlink), log (write_log), marks (mark, mark_at)
 -- NEEDS pending_groups (end_decided_removal, set_pending, set_removal), resume_unconfirmed (resume_unconfirmed)
 -- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
@@ -80,7 +81,10 @@ if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.takenFrom then
   -- A former user who is linked to another account by now keeps its removals, because they concern that account.
   local is_taken = forget_link(p.target, p.takenFrom, p.platformId)
-  if is_taken and p.kind == 'User' then inherit_removals_of(string.sub(p.takenFrom, #'User:' + 1)) end
+  if is_taken and p.kind == 'User' then
+    inherit_removals_of(string.sub(p.takenFrom, #'User:' + 1))
+    inherit_handover(p.target, p.takenFrom, p.ref)
+  end
 end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)

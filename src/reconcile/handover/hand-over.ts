@@ -6,7 +6,7 @@ import { giveBack } from './give-back.ts';
 import { handOverPerson } from './hand-over-person.ts';
 import { findHandoverPlace, platformProblem } from './handover-place.ts';
 import { readOwnedItems } from './owned-items.ts';
-import type { HandoverOptions } from './handover-steps.ts';
+import { whyStopped, type HandoverOptions } from './handover-steps.ts';
 import type { HandoverSection } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
@@ -26,7 +26,8 @@ export async function handOver(
   const done = { moved: 0, returned: 0, refused: 0, unfinished: 0 };
   /** Returns the reason why the handover stopped; undefined: everything due was done. */
   const moveAll = async (): Promise<string | undefined> => {
-    if (section.problem !== null) return section.problem;
+    // The words of `whyStopped` about a hold fit a report, which is read later.
+    if (section.problem !== null) return (await whyStopped(scope, options.signal)) ?? section.problem;
     for (const { ref } of returning) {
       const back = await giveBack(scope, ref, options);
       done.returned += back.returned;

@@ -1,6 +1,7 @@
 // Plans the handover of closed accounts, and writes nothing (ADR 0025): finds the closed accounts that may own items
 // (`leaversOf`) and the people who are active again (`returnersOf`), reads the items at the platform (`readItems`), and says for
 // each person what is moved, when, and to which folder.
+import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
@@ -99,10 +100,19 @@ export async function planHandover(
   }
   const now = scope.clock.now();
   const people = leavers.flatMap((leaver) => toHandover(leaver, owned, { place, setting, now }));
-  const problem = isProven ? null : 'the lists of the platform were not read whole, so nothing is moved';
+  const hold = await scope.outbox.guardStore.onHold();
+  const problem = hold
+    ? onHoldText(scope.target.name, hold)
+    : isProven
+      ? null
+      : 'the lists of the platform were not read whole, so nothing is moved';
   if (people.length + returning.length === 0) return undefined;
   return { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
 }
+
+/** Returns why nothing is moved while the target is on hold, and how the hold ends. */
+export const onHoldText = (target: string, hold: Parameters<typeof holdAdvice>[1]): string =>
+  `all writes to ${target} are on hold: ${holdAdvice(target, hold)}`;
 
 /** Numbers of the accounts of leavers by ref, and the items that these accounts own by number. */
 interface ItemsOfLeavers {
