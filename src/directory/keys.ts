@@ -75,7 +75,7 @@
  * | logPersonal:<t>, actsPersonal | hash | entry id → personal data (chained-stream.ts) |
  * | logChecks | string | result of the last check of the hash chains of the logs (last-log-check.ts) |
  * | forgetting | hash | ref → order to forget a person that is not complete, with their names (person-data.ts) |
- * | logReaders | string | number of readers of whole logs; no entry is removed until they end (whole-read.ts) |
+ * | wholeReads | set | ids of the readers of whole logs; no entry is removed until they end (whole-read.ts) |
  * | reconcileWrites:<t> | hash | action → number of writes that all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |

@@ -13,7 +13,7 @@ interface StoredKey {
 const KEPT = /^:\{(default|target\.[^}]+)\}:|^:\{bridge\.fleet\}:dataVersion$/;
 /** Keys that only running processes need. */
 const PASSING =
-  /\}:(lease|inflight|deliveries|claim|budget|paused|eventsLease|run|logReaders|proofTurn)(:|$)/;
+  /\}:(lease|inflight|deliveries|claim|budget|paused|eventsLease|run|wholeReads|proofTurn)(:|$)/;
 
 export async function dumpStoredData(redis: Redis, prefix: string): Promise<string> {
   const lines: string[] = [];

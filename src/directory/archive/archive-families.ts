@@ -49,7 +49,7 @@ const MOMENTARY = keysOf(
     'rebuilding',
   ],
   // Events, orders to forget a person, and what checks and readers of the logs keep.
-  ...['actsFirst', 'eventCounts', 'events\\w*', 'forgetting', 'logChecks', 'logFirst:.*', 'logReaders'],
+  ...['actsFirst', 'eventCounts', 'events\\w*', 'forgetting', 'logChecks', 'logFirst:.*', 'wholeReads'],
 );
 /** A backup writes the records first, apart from all other keys (`dump` of archive.ts). */
 const RECORDS = keysOf('users', 'groups');

@@ -108,7 +108,7 @@ export function createArchive(deps: StoreDeps) {
   ): AsyncGenerator<ArchiveLine> {
     const key = keys.key(name);
     // Until `end`, no entry of a log is removed.
-    const reading = await beginWholeRead(deps);
+    const end = await beginWholeRead(deps);
     try {
       const replies = await redis
         .multi()
@@ -126,10 +126,9 @@ export function createArchive(deps: StoreDeps) {
         const texts = await redis.hmget(keys.key(personal), ...ids);
         const items = ids.flatMap((id, index) => (texts[index] ? [[id, texts[index]]] : []));
         if (items.length > 0) yield { ...hash, key: personal, items };
-        await reading.renew();
       }
     } finally {
-      await reading.end();
+      await end();
     }
   }
 

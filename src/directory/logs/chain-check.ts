@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { fieldOf } from '../redis/portions.ts';
 import { timeOf } from '../redis/stream-id.ts';
 import { checkPersonal, orderOf } from './split-entry.ts';
-import { beginWholeRead, type WholeRead } from './whole-read.ts';
+import { beginWholeRead } from './whole-read.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 /** Entries per read. */
@@ -66,18 +66,17 @@ export async function checkChain(
   log: ChainKeys,
   orders?: ReadonlySet<string>,
 ): Promise<ChainCheck> {
-  const reading = await beginWholeRead(deps);
+  const end = await beginWholeRead(deps);
   try {
-    return await checkPortions(deps.redis, log, reading, orders);
+    return await checkPortions(deps.redis, log, orders);
   } finally {
-    await reading.end();
+    await end();
   }
 }
 
 async function checkPortions(
   redis: Redis,
   log: ChainKeys,
-  { renew }: WholeRead,
   orders: ReadonlySet<string> | undefined,
 ): Promise<ChainCheck> {
   const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
@@ -102,7 +101,6 @@ async function checkPortions(
       return portion.end === lastHash ? check : { ...check, broken: 'the end' };
     // `(`: newer entries than this one.
     after = `(${newest.id}`;
-    await renew();
   }
 }
 

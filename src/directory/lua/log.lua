@@ -8,7 +8,7 @@
 -- NEEDS keys (clock, key)
 
 -- Removes the oldest entries that exceed the limits, and moves the start of the chain behind them. Removes none while a whole
--- log is read (`logReaders`, whole-read.ts). Returns the number of removed entries.
+-- log is read (`wholeReads`, whole-read.ts). Returns the number of removed entries.
 local function trim_chained(name, id, log)
   local stream, chain, personal = key(name, id), key(name .. 'Chain', id), key(name .. 'Personal', id)
   local over, oldest_at = redis.call('XLEN', stream) - log.maxEntries, clock() - log.maxAgeMs
@@ -17,7 +17,7 @@ local function trim_chained(name, id, log)
   local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
   if first then redis.call('SETNX', key(name .. 'First', id), first[1]) end
   local is_any_due = first and is_due(1, first)
-  if not is_any_due or tonumber(redis.call('GET', key('logReaders')) or 0) > 0 then return 0 end
+  if not is_any_due or redis.call('EXISTS', key('wholeReads')) == 1 then return 0 end
   local due, start = {}, nil
   -- Up to 100 entries more than were added are removed, so that a stream that is too long gets shorter.
   for index, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', #log.entries + 100)) do

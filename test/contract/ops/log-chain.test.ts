@@ -5,6 +5,7 @@ import { NO_REQUEST } from '../../../src/directory/records.ts';
 import { createProvisioningLog, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
 import { verifyActs, readActs } from '../../../src/ops/log/acts.ts';
 import { readLog, searchLog, type LogFilter, type LogSource } from '../../../src/ops/log/provisioning-log.ts';
+import { eventually } from '../../support/eventually.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
 const entry = (serial: number): LogEntry => ({
@@ -107,6 +108,41 @@ describe('the hash chain of a log with 250 entries', () => {
     await store.state.archive.clear({ tokens: true });
     for (const line of lines) await store.state.archive.load(line);
     expect(await log.verify()).toEqual({ entries: 250, forgotten: 0, broken: undefined });
+  });
+
+  /** Starts a dump of the log, and returns it where it has read the first entries. */
+  async function dumpUpToLog() {
+    const dump = store.state.archive.dump();
+    for (;;) {
+      const { value } = await dump.next();
+      if (value?.key === 'log:main') return dump;
+    }
+  }
+  const readers = (): string => store.keys.key('wholeReads');
+
+  test('a reader of a whole log stands still longer than its protection lasts → the protection is renewed', async () => {
+    const dump = await dumpUpToLog();
+    // All but ten seconds of the protection have passed.
+    await store.redis.pexpire(readers(), 10_000);
+    await eventually('renewed', async () => (await store.redis.pttl(readers())) > 20_000);
+    await dump.return(undefined);
+    expect(await store.redis.exists(readers())).toBe(0);
+  });
+
+  test('a reader of a whole log ends after its protection has expired → the log of a later reader is not trimmed', async () => {
+    const first = await dumpUpToLog();
+    await store.redis.del(readers());
+    await first.return(undefined);
+    const later = await dumpUpToLog();
+    const short = createProvisioningLog(store, {
+      target: 'main',
+      limits: { maxEntries: 20, maxAgeMs: 60_000 },
+    });
+    await short.trim();
+    expect(await store.redis.xlen(key('log'))).toBe(250);
+    await later.return(undefined);
+    await short.trim();
+    expect(await store.redis.xlen(key('log'))).toBe(20);
   });
 });
 
