@@ -31,7 +31,7 @@ export function backupCommand(program: Command, cli: Cli): void {
         file === '-'
           ? await writeBackup(config, toStandardOutput)
           : await writePrivately(file, { overwrite: flags.overwrite ?? false }, (out) =>
-              writeBackup(config, async (text) => void (await out.write(text))),
+              writeBackup(config, async (text) => void (await out.writeFile(text))),
             );
       for (const key of report.leftOut)
         complain(

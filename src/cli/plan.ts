@@ -52,7 +52,7 @@ export function planCommand(program: Command, cli: Cli): void {
       const isSaved = isWhole && outcome !== 'unproven';
       if (flags.out !== undefined && isSaved)
         await writePrivately(flags.out, { overwrite: true }, async (out) => {
-          for (const piece of inPieces(savedText(plans))) await out.write(piece);
+          for (const piece of inPieces(savedText(plans))) await out.writeFile(piece);
         });
       // `end: false` leaves standard output open.
       if (flags.json)

@@ -1,12 +1,13 @@
 // Writes files with personal data, readable by the owner only and never through a symbolic link, and opens files or standard input.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { lstat, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Lets `write` fill a file that no other user may read, and removes the file if `write` fails. With `overwrite` the complete file
- * replaces an existing file of that name; a symbolic link is replaced, not followed.
+ * Lets `write` fill a file that no other user may read. The file has its name only when it is complete; a file that `write` or a
+ * signal leaves incomplete is removed. With `overwrite` it replaces an existing file; a symbolic link is replaced, not followed.
  * @throws Error when the name is taken and `overwrite` is false
  */
 export async function writePrivately<T>(
@@ -14,23 +15,46 @@ export async function writePrivately<T>(
   { overwrite }: { overwrite: boolean },
   write: (out: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const path = overwrite ? `${file}.${randomBytes(6).toString('hex')}.part` : file;
-  const out = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    throw new Error(`${file} is there already: name another file, or say --overwrite.`);
-  });
+  if (!overwrite && (await isThere(file))) throw taken(file);
+  const path = `${file}.${randomBytes(6).toString('hex')}.part`;
+  const out = await open(path, 'wx', 0o600);
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    rmSync(path, { force: true });
+    process.kill(process.pid, signal);
+  };
+  for (const signal of signals) process.once(signal, onSignal);
   try {
     const result = await write(out);
     await out.sync();
-    if (overwrite) await rename(path, file);
+    if (!overwrite) await takeName(file);
+    await rename(path, file);
     return result;
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   } finally {
+    for (const signal of signals) process.off(signal, onSignal);
     await out.close();
   }
 }
+
+const isThere = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    () => true,
+    () => false,
+  );
+
+/** Makes an empty file, so that the rename that follows replaces no file of somebody else. */
+async function takeName(file: string): Promise<void> {
+  const empty = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? taken(file) : error;
+  });
+  await empty.close();
+}
+
+const taken = (file: string): Error =>
+  new Error(`${file} is there already: name another file, or say --overwrite.`);
 
 /** Returns the error of a file that cannot be opened; for a missing file it is a plain sentence. */
 export const unreadable = (file: string, error: NodeJS.ErrnoException): Error =>
@@ -44,12 +68,17 @@ export async function withInput<T>(file: string, use: (input: FileHandle) => Pro
     });
     return closing(input, use);
   }
+  return closing(await openNameless(), async (spool) => {
+    for await (const chunk of process.stdin) await spool.writeFile(chunk as Buffer);
+    return use(spool);
+  });
+}
+
+/** Opens a file without a name, which is gone when it is closed, also if the process is killed. */
+async function openNameless(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'scim-bridge-'));
   try {
-    return await closing(await open(join(folder, 'input'), 'wx+', 0o600), async (spool) => {
-      for await (const chunk of process.stdin) await spool.write(chunk as Buffer);
-      return use(spool);
-    });
+    return await open(join(folder, 'input'), 'wx+', 0o600);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,0 +1,89 @@
+// Tests the files of commands that are killed, or that run into a limit of the file system, as real processes.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { findTool, testWith } from '../support/needs.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const PRLIMIT = findTool('prlimit');
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({});
+  await place.idp.createUser('ann@acme.example');
+  await place.idle();
+  await place.stopApps();
+}, 60_000);
+afterAll(() => place.stop());
+
+const path = (name: string): string => join(place.commands.folder, name);
+
+function started(words: string[], env: NodeJS.ProcessEnv = {}, wrap: string[] = []): ChildProcess {
+  const [program = '', ...args] = [
+    ...wrap,
+    process.execPath,
+    MAIN,
+    '--config',
+    path('bridge.json'),
+    ...words,
+  ];
+  const stdio = ['pipe', 'ignore', 'ignore'] as const;
+  return spawn(program, args, { stdio: [...stdio], env: { ...process.env, ...env } });
+}
+
+const ended = async (child: ChildProcess): Promise<[number | null, string | null]> =>
+  (await once(child, 'close')) as [number | null, string | null];
+
+/** Returns the files in the folder of the commands whose names begin with this one. */
+const files = (name: string): string[] =>
+  readdirSync(place.commands.folder).filter((each) => each.startsWith(name));
+
+test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+  '%s ends a backup → its name is still free, and the next backup under this name is whole',
+  async (signal) => {
+    const name = `${signal}.backup`;
+    const child = started(['backup', path(name)]);
+    await eventually('the file is begun', () => files(name).length > 0);
+    child.kill(signal);
+    expect(await ended(child)).toEqual([null, signal]);
+    expect(existsSync(path(name))).toBe(false);
+    if (signal !== 'SIGKILL') expect(files(name)).toEqual([]);
+    expect(await ended(started(['backup', path(name)]))).toEqual([0, null]);
+    expect(statSync(path(name)).mode & 0o777).toBe(0o600);
+    expect((await place.commands.run('restore', path(name), '--replace', '--yes')).code).toBe(0);
+  },
+);
+
+test('a backup under the name of an existing file is refused, and the file stays as it is', async () => {
+  writeFileSync(path('there'), 'mine');
+  const { code, errors } = await place.commands.run('backup', path('there'));
+  expect([code, errors]).toEqual([1, expect.stringContaining('is there already')]);
+  expect(statSync(path('there')).size).toBe(4);
+  expect(files('there')).toEqual(['there']);
+});
+
+testWith(PRLIMIT !== undefined, 'prlimit on PATH')(
+  'the file system takes only a part of the last line of a backup → the backup fails and leaves no file',
+  async () => {
+    expect(await ended(started(['backup', path('whole')]))).toEqual([0, null]);
+    const limit = statSync(path('whole')).size - 10;
+    const child = started(['backup', path('short')], {}, [PRLIMIT ?? '', `--fsize=${limit}`]);
+    expect(await ended(child)).toEqual([1, null]);
+    expect(files('short')).toEqual([]);
+  },
+);
+
+test('SIGTERM ends `restore -` while it reads standard input → nothing of the input stays on the disk', async () => {
+  const spool = path('spool');
+  mkdirSync(spool);
+  const child = started(['restore', '-'], { TMPDIR: spool });
+  // More than a pipe holds, so the command has read some of it.
+  await new Promise((resolve) => child.stdin?.write(randomBytes(1_000_000).toString('hex'), resolve));
+  child.kill('SIGTERM');
+  expect(await ended(child)).toEqual([null, 'SIGTERM']);
+  expect(readdirSync(spool)).toEqual([]);
+});
