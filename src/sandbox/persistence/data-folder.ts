@@ -54,7 +54,7 @@ async function writeSynced(path: string, pieces: Iterable<string>): Promise<void
   const handle = await open(path, 'w', 0o600);
   try {
     for (const piece of pieces) {
-      await handle.write(piece);
+      await handle.writeFile(piece);
       // Lets requests run while a large state is written.
       await setImmediate();
     }
