@@ -10,15 +10,17 @@ export interface UserWithGroups {
 
 /** Largest size of one portion of users with their groups, in bytes. */
 const USERS_BYTES = 4 * 1024 * 1024;
+/** Most ids in one call. Redis decodes all of them, also those that USERS_BYTES leaves to the next call. */
+const MOST_IDS = 1000;
 
 export function createUserReads({ scripts, keys }: StoreDeps) {
   /** Returns users with their groups in one round trip, including damaged records; unknown ids are left out. */
   const usersOf = async (ids: string[]): Promise<UserWithGroups[]> => onlyStored(await readUsers({ ids }));
 
-  /** Yields users with their groups in portions of at most USERS_BYTES, or of one larger user; unknown ids are left out. */
+  /** Yields users with their groups in portions of at most MOST_IDS and USERS_BYTES, or of one larger user; unknown ids are left out. */
   async function* usersIn(ids: string[]): AsyncGenerator<UserWithGroups[]> {
     for (let at = 0; at < ids.length;) {
-      const users = await readUsers({ ids: ids.slice(at), bytes: USERS_BYTES });
+      const users = await readUsers({ ids: ids.slice(at, at + MOST_IDS), bytes: USERS_BYTES });
       at += users.length;
       yield onlyStored(users);
     }

@@ -1,4 +1,6 @@
 // Tests create_users.lua, put_user.lua and delete_user.lua: records, indexes and marks of users.
+import { eventually } from '../../support/eventually.ts';
+import { watchCommands } from '../../support/watch-commands.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
@@ -40,6 +42,25 @@ describe('users in the directory', () => {
       alone.push(users[0]?.record.text.length ?? 0);
     // Lengths of the texts: the titles and the rest of the JSON.
     expect(alone).toEqual([9_000_035, 1_500_034]);
+  });
+
+  it('many ids are read → each command has only the ids of one portion', async () => {
+    const ids = Array.from({ length: 5000 }, (_, index) => idOf(`u${index}x`));
+    const stored = ids.filter((_, index) => index % 1000 === 0);
+    for (const id of stored) await store.putUser(id, { userName: id, title: 'x'.repeat(3_000_000) });
+    let longest = 0;
+    const stop = await watchCommands(store.redis, (args) => {
+      const sent = args.find((arg) => arg.includes(idOf('u4999x')) || arg.includes(idOf('u4000x')));
+      longest = Math.max(longest, sent?.length ?? 0);
+    });
+    const found: string[] = [];
+    for await (const users of store.state.directory.usersIn(ids))
+      found.push(...users.map(({ record }) => record.id));
+    await eventually('the last portion was seen', () => longest > 0);
+    stop();
+    expect(found).toEqual(stored);
+    // An id has 20 characters; in one portion are at most 1,000.
+    expect(longest).toBeLessThan(30_000);
   });
 
   it('an update keeps created, changes lastModified and increments the version', async () => {
