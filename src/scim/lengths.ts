@@ -34,7 +34,7 @@ export function checkLengths(
       throw tooLong(name, limits.nameCharacters, 'characters');
   }
   // A text below the limit of a value cannot contain a longer value.
-  if (isLongText(text, limits.valueBytes)) checkValues(resource, '', limits.valueBytes, before);
+  if (isLongText(text, limits.valueBytes)) checkTexts(resource, limits.valueBytes, before);
   if (!isLongText(text, limits.resourceBytes)) return;
   const bytes = Buffer.byteLength(text);
   // A resource that was too large before may stay, but not grow.
@@ -51,16 +51,23 @@ export function checkMemberLengths(values: Iterable<string>, limits: LengthLimit
     if (isLongName(value, limits)) throw tooLong('members.value', limits.nameCharacters, 'characters');
 }
 
-/** Checks every text in a value. `path`: SCIM path for the error, empty for a resource. `before`: stored value at this path. */
-function checkValues(value: unknown, path: string, most: number, before: unknown): void {
+/** Checks every text in a resource. A text that the stored resource has under the same path passes, at any place in a list. */
+function checkTexts(resource: JsonObject, most: number, before: JsonObject | undefined): void {
+  let stored: Set<string> | undefined;
+  for (const [path, text] of longTexts(resource, '', most)) {
+    stored ??= new Set(Array.from(longTexts(before, '', most), (each) => each.join(' ')));
+    if (!stored.has(`${path} ${text}`)) throw tooLong(path, most, 'bytes');
+  }
+}
+
+/** Yields the texts in a value that are above the limit. `path`: SCIM path of the value, empty for a resource. */
+function* longTexts(value: unknown, path: string, most: number): Generator<[path: string, text: string]> {
   if (typeof value === 'string') {
-    if (isLongText(value, most) && value !== before) throw tooLong(path, most, 'bytes');
+    if (isLongText(value, most)) yield [path, value];
   } else if (Array.isArray(value)) {
-    const earlier = Array.isArray(before) ? (before as unknown[]) : [];
-    for (const [index, item] of value.entries()) checkValues(item, path, most, earlier[index]);
+    for (const item of value) yield* longTexts(item, path, most);
   } else if (isObject(value)) {
-    const earlier: JsonObject = isObject(before) ? before : {};
-    for (const key of Object.keys(value)) checkValues(value[key], below(path, key), most, earlier[key]);
+    for (const key of Object.keys(value)) yield* longTexts(value[key], below(path, key), most);
   }
 }
 

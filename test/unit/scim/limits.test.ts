@@ -42,3 +42,18 @@ test('a stored value is above its limit → other attributes can change, and the
   expect(() => check({ ...before, nickName: text(10) }, before)).toThrow(/bytes/);
   expect(() => check({ ...before, userName: text(401) }, before)).toThrow(/"userName"/);
 });
+
+test('an element before a stored text above its limit is removed → the text passes, and another long text does not', () => {
+  const [long, other] = [text(2100), text(2200)];
+  const before = {
+    userName: 'ada',
+    emails: [{ value: 'a@x' }, { value: 'b@x', display: long }],
+    [URN]: { notes: ['short', long] },
+  };
+  check({ ...before, emails: before.emails.slice(1), [URN]: { notes: [long] } }, before);
+  expect(() => check({ ...before, emails: [{ value: 'b@x', display: other }] }, before)).toThrow(
+    /"emails.display"/,
+  );
+  expect(() => check({ ...before, emails: [{ value: long }] }, before)).toThrow(/"emails.value"/);
+  expect(() => check({ ...before, [URN]: { notes: [other] } }, before)).toThrow(/:notes"/);
+});
