@@ -34,14 +34,26 @@ export async function readWaiting(
           from,
           count,
         )) as Ref[]);
+  /**
+   * Returns up to `count` refs of `dirty` from position `from` on. A ref that is in `inflight` too, because its resource was changed
+   * during its sync, has no position here.
+   */
+  const dirtyAlone = async (from: number, count: number): Promise<Ref[]> => {
+    const inBoth = new Set(await redis.zinter(2, key('inflight'), key('dirty')));
+    const ranks = await Promise.all([...inBoth].map((ref) => redis.zrank(key('dirty'), ref)));
+    let start = from;
+    for (const rank of ranks.map((each) => each ?? Infinity).sort((a, b) => a - b))
+      if (rank <= start) start++;
+    const found = await range('dirty', start, count + inBoth.size);
+    return found.filter((ref) => !inBoth.has(ref)).slice(0, count);
+  };
   const underWay = await range('inflight', offset, limit);
   // Number of resources in `inflight` before the first one of `dirty` on this page. A full page reads none of `dirty`.
   const before = underWay.length > 0 ? offset + underWay.length : await redis.zcard(key('inflight'));
-  const later = await range('dirty', Math.max(0, offset - before), limit - underWay.length);
-  // A resource that was changed during its sync is in both lists, and is shown in the first.
-  const inBoth = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
+  const rest = limit - underWay.length;
+  const later = rest > 0 ? await dirtyAlone(Math.max(0, offset - before), rest) : [];
   // A resource whose sync ends, or that is delivered, between the two reads may be found by both: the Set keeps the first.
-  const refs = [...new Set([...underWay, ...later.filter((_, index) => inBoth[index] === null)])];
+  const refs = [...new Set([...underWay, ...later])];
   if (refs.length === 0) return [];
   const [marks, scores, deliveries] = await Promise.all([
     redis.hmget(key('marks'), ...refs),
