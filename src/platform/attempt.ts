@@ -22,6 +22,7 @@ import {
 } from './errors.ts';
 import type { RedactText } from './redact.ts';
 import {
+  type CallOptions,
   type Family,
   isWrite,
   pathOf,
@@ -44,6 +45,8 @@ export interface AttemptOptions {
   clock: Clock;
   /** Resolves when the request budget (calls per second) allows one more call. */
   admit?: ((signal?: AbortSignal) => Promise<void>) | undefined;
+  /** Called right before every call is sent, after all waits. */
+  onStart?: (() => void) | undefined;
   /** Called with a report after every call. */
   onCall?: ((call: PlatformCall) => void) | undefined;
 }
@@ -54,7 +57,7 @@ interface Attempt {
   readonly call: CallContext;
   readonly path: string;
   /** Waits for request budget and credential, and returns the headers. @throws PlatformAborted, or an error of a wait */
-  ready(signal: AbortSignal | undefined): Promise<Record<string, string>>;
+  ready(call: Pick<CallOptions, 'signal' | 'beforeWrite'>): Promise<Record<string, string>>;
   /** Reports the end of the call to the observer; `status` 0 means no complete answer. */
   report(status: number, fault: unknown): void;
 }
@@ -88,7 +91,7 @@ export function createAttempt(
   return {
     call,
     path,
-    async ready(signal) {
+    async ready({ signal, beforeWrite }) {
       try {
         if (!signal?.aborted) await options.admit?.(signal);
       } catch (fault) {
@@ -99,7 +102,9 @@ export function createAttempt(
       const credential = options.authorize(request.family);
       const fetched = credential instanceof Promise ? await credential : credential;
       throwIfAborted(signal);
+      if (isWrite(request)) beforeWrite?.();
       // The span opens last: the caller reports the end of a call only after `ready` has returned.
+      options.onStart?.();
       started = performance.now();
       span = trace?.(request.method, request.route);
       return headersOf(request, call, fetched, span?.traceparent);

@@ -27,6 +27,8 @@ export interface PlatformClientOptions {
    * call runs at once.
    */
   gate?: CallGate;
+  /** Called right before every request is sent, after all waits; must not throw. */
+  onStart?: () => void;
   /** Called after every finished request; must not throw. */
   onCall?: (call: PlatformCall) => void;
   /** Default: the system clock. */
@@ -50,6 +52,7 @@ export function toTransportOptions(options: PlatformClientOptions): TransportOpt
     clock: options.clock ?? systemClock,
     admit: options.admit,
     gate: options.gate,
+    onStart: options.onStart,
     onCall: options.onCall,
   };
 }

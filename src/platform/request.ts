@@ -12,6 +12,8 @@ export interface CallOptions {
   timeoutMs?: number;
   /** True: the client's option `gate` lets the call pass at once. */
   urgent?: boolean;
+  /** Called right before a write is sent, after all waits. An error that it throws ends the call, and nothing is sent. */
+  beforeWrite?: () => void;
   /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;
 }
@@ -101,7 +103,7 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
   return request.method !== 'GET' && request.isSafe !== true;
 }
 
-/** Sends one request and reads its answer. @throws PlatformError, or an error of the client's option `admit` */
+/** Sends one request and reads its answer. @throws PlatformError, or an error of the client's option `admit` or of `beforeWrite` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
 /** Returns a function that sends requests of one API family: `(method, route, rest of the request, options)`. */

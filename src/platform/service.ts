@@ -12,7 +12,7 @@ export type TokenSource = string | (() => string | Promise<string>);
 
 export interface ServiceOptions extends Pick<
   PlatformClientOptions,
-  'allowLoopbackHttp' | 'connections' | 'admit' | 'onCall' | 'clock'
+  'allowLoopbackHttp' | 'connections' | 'admit' | 'onStart' | 'onCall' | 'clock'
 > {
   /** Time for one request, or until a stream begins, milliseconds; default 60,000. */
   timeoutMs?: number;
@@ -68,6 +68,7 @@ export function createService(
     redact: (text: string) => redactor(text),
     clock: options.clock ?? systemClock,
     admit: options.admit,
+    onStart: options.onStart,
     onCall: options.onCall,
   };
   const transport = createTransport({

@@ -87,10 +87,11 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
   /** Sends the request, yields the items that it reads, and reports the end of the call. */
   async function* stream<T>(
     request: StreamRequest<T>,
-    { signal, correlationId }: CallOptions = {},
+    callOptions: CallOptions = {},
   ): AsyncGenerator<T, void, undefined> {
+    const { signal, correlationId } = callOptions;
     const attempt = createAttempt(options, request, correlationId);
-    const headers = await attempt.ready(signal);
+    const headers = await attempt.ready(callOptions);
     const call: CallContext = { ...attempt.call, mayHaveCommitted: isWrite(request) };
     const controller = new AbortController();
     const onAbort = (): void => controller.abort();

@@ -147,7 +147,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
   /** Makes the call without a wait for the gate, and reports its end. */
   async function sendNow<T>(request: PlatformRequest<T>, call: CallOptions): Promise<T> {
     const attempt = createAttempt(options, request, call.correlationId, call.trace);
-    const headers = await attempt.ready(call.signal);
+    const headers = await attempt.ready(call);
     // 0: no complete answer.
     let status = 0;
     let failed: unknown;

@@ -53,6 +53,8 @@ export function createContext(
     provisioning: createProvisioningWriter(work, target.policy.policy),
     call: {
       signal,
+      // A call may wait long for its turn: for a slot, the rate limit, a pause of all calls, or the breaker.
+      beforeWrite: () => checkLease(work, lease, clock),
       // An urgent call does not wait for a slot (`gate` in target.ts).
       ...(work.priority === 'deactivation' && { urgent: true }),
       ...(work.request === NO_REQUEST ? {} : { correlationId: work.request }),
@@ -139,6 +141,11 @@ function setUnsure(link: Link, names: string[]): void {
   else delete link.unsure;
 }
 
+/** Throws LeaseLost without the lease. A process that was suspended notices by its time that another one may have it. */
+function checkLease({ ref }: DueWork, lease: Lease, clock: ContextDeps['clock']): void {
+  if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${ref}`);
+}
+
 /** Implements `SyncContext.write`: sends the write under the lease, then logs and counts its end. */
 async function sendWrite<T>(
   context: SyncContext,
@@ -149,8 +156,7 @@ async function sendWrite<T>(
 ): Promise<T> {
   const { call, clock, link, logger, provisioning, work } = context;
   call.signal.throwIfAborted();
-  // A process that was suspended notices the lost lease before it writes.
-  if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${work.ref}`);
+  checkLease(work, lease, clock);
   const startedAt = clock.now();
   const result = await run().catch((error: unknown) => {
     provisioning.failed(operation, error);

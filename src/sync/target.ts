@@ -142,8 +142,8 @@ export function createTarget(
     gate: (run, call) => slots.run(run, call.urgent),
     admit: async (signal) => {
       isRateBound = (await work.wait(() => budget.take(signal))) > 0;
-      answering.started();
     },
+    onStart: answering.started,
     onCall: (call) => {
       logger.debug({ target: name, ...call }, 'platform call');
       answering.ended(call);
