@@ -64,7 +64,7 @@ async function storeEnded(
   // that the next sync holds must not be dropped.
   if (work.hasGuardItem) {
     const refused = gate.refused.map(({ item }) => item);
-    await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, postponed: gate.postponed });
+    await outbox.guardStore.endSync(work, refused, { isGone: isForgotten, postponed: gate.postponed });
   }
   const decided = isForgotten || isDecided(context);
   const ack = await outbox.ack(work, link, { ...outcome, decided }, namesOf(context, outcome));
@@ -117,11 +117,12 @@ async function storeBlocked(context: SyncContext, outcome: OutcomeOf<'blocked'>)
  * Ends the held and approved changes of a resource without account or group, because there is nothing to take away: an approval
  * would write nothing. A rejection stays, so that no sync makes the rejected change after the resource is linked again.
  */
-async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void> {
+async function endUnlinked({ outbox, work }: SyncContext): Promise<void> {
+  const { ref } = work;
   const { guard } = await outbox.resourceStatus(ref);
   const rejected = guard.filter(({ state }) => state === 'rejected');
   await outbox.guardStore.endSync(
-    ref,
+    work,
     rejected.map(({ kind, subject }) => ({ kind, ref, ...(subject !== null && { subject }) })),
   );
 }

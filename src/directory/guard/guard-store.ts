@@ -13,6 +13,8 @@ import {
   type Population,
 } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
+import type { DueWork } from '../outbox/due-work.ts';
+import { LeaseLost } from '../outbox/work.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, readInPortions, scanned } from '../redis/portions.ts';
 import { redisTime } from '../redis/redis-time.ts';
@@ -123,16 +125,17 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
   }
 
   /**
-   * Called at the end of a complete sync. Items of the ref that are neither refused nor postponed are applied or no longer
+   * Called at the end of a complete sync, under its lease. Items of the ref that are neither refused nor postponed are applied or no longer
    * desired, so they are removed from the held, approved and rejected ones. A rejected removal of a member stays until
    * the source adds the member again.
    * @param refused changes that the guard held or that an operator rejected
    * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed
    *   too; `postponed`: kinds of changes that this sync does not make yet; their items are kept
    * @returns number of removed items
+   * @throws LeaseLost
    */
   async function endSync(
-    ref: Ref,
+    { ref, fence }: Pick<DueWork, 'ref' | 'fence'>,
     refused: Destruction[],
     { isGone = false, postponed = [] }: { isGone?: boolean; postponed?: readonly DestructiveKind[] } = {},
   ): Promise<number> {
@@ -147,7 +150,9 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
     let removed = 0;
     // Runs at least once, because the script also closes an approval without changes.
     for (const entries of ended.size === 0 ? [[]] : inPortions([...ended], HOLD_PORTION)) {
-      const [count] = await scripts.values('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
+      const args = { ...common, ref, fence, isGone, entries };
+      const [tag, count] = await scripts.run('guard_end_sync', keys.base, args);
+      if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${ref}`);
       removed += Number(count);
     }
     return removed;

@@ -1,11 +1,13 @@
 -- Ends a sync for the guard: removes one portion of the held, approved and rejected changes of its resource that the sync did not
 -- want. They are written or no longer desired.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
--- ARGV { target, targets: [target], ref, entries: ['kind subject'] (of lua/guard_items.lua; this sync did not want them),
+-- ARGV { target, targets: [target], ref, fence, entries: ['kind subject'] (of lua/guard_items.lua; this sync did not want them),
 --        isGone (the resource is gone at the source and the platform) }
--- RETURN {"ended", number of removed entries}
+-- RETURN {"ended", number of removed entries} | {"fenced"}: the lease was lost, and nothing was removed: the sync that has the lease
+--        now may have held these changes
 -- NEEDS keys (key, p), guard_items (drop_item, guard_close), pending_groups (set_pending)
 -- NEEDS signs (KEPT_REMOVAL, UNCONFIRMED_REMOVAL)
+if redis.call('GET', key('lease', p.target .. ':' .. p.ref)) ~= p.fence then return { 'fenced' } end
 local dropped = 0
 for _, entry in ipairs(p.entries) do
   local kind, subject = string.match(entry, '^(%S+) (.*)$')

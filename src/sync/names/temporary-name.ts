@@ -19,7 +19,7 @@ export async function temporaryNameLeft(context: SyncContext, why: string): Prom
   const phrase = await temporaryNamePhrase(context);
   if (phrase === undefined) return undefined;
   // No change of the group is wanted any more, so the guard drops those that it holds.
-  if (work.hasGuardItem) await outbox.guardStore.endSync(work.ref, []);
+  if (work.hasGuardItem) await outbox.guardStore.endSync(work, []);
   return blockedBy(context, 'TemporaryName', `${why}, and it is called ${phrase}`);
 }
 

@@ -158,7 +158,7 @@ it('a rejected change stays rejected until the source reverts it, or an operator
   await expect(rig.guardStore.take(deactivations(1, 2, 3), guard(100))).resolves.toEqual(
     Array(3).fill('rejected'),
   );
-  await expect(rig.guardStore.endSync(user(1), [])).resolves.toBe(1);
+  await expect(rig.endSync(user(1), [])).resolves.toBe(1);
   await expect(rig.guardStore.take(deactivations(1), guard(100))).resolves.toEqual(['allowed']);
   await expect(rig.guardStore.decide('approve', approval, 'ops')).resolves.toMatchObject({
     kind: 'decided',
@@ -170,7 +170,7 @@ it('a rejected change stays rejected until the source reverts it, or an operator
 it('an approval allows one write of each change, and the same change later is held again', async () => {
   await rig.guardStore.take(deactivations(1), guard(0));
   await rig.decide('approve');
-  await rig.guardStore.endSync(user(1), []);
+  await rig.endSync(user(1), []);
   await expect(rig.guardStore.take(deactivations(1), guard(0))).resolves.toEqual(['held']);
 });
 
@@ -182,10 +182,10 @@ it('a rejected removal stays rejected until the member is added again', async ()
   await rig.store.members(group, drop(ada));
   await rig.guardStore.take(removal, guard(0));
   await rig.decide('reject');
-  await rig.guardStore.endSync(`Group:${group}`, []);
+  await rig.endSync(`Group:${group}`, []);
   await expect(rig.guardStore.take(removal, guard(9))).resolves.toEqual(['rejected']);
   await rig.store.members(group, add(ada));
-  await rig.guardStore.endSync(`Group:${group}`, []);
+  await rig.endSync(`Group:${group}`, []);
   await expect(rig.guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
 });
 
@@ -198,7 +198,7 @@ it('an approval older than 72 hours cannot be approved; its changes are judged a
   await expect(rig.store.claimRefs()).resolves.toEqual([user(1)]);
   await expect(rig.guardStore.take(deactivations(1), guard(2))).resolves.toEqual(['held']);
   await expect(rig.heldRefs()).resolves.toEqual([user(1)]);
-  await rig.guardStore.endSync(user(2), []);
+  await rig.endSync(user(2), []);
   await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
 });
 
@@ -219,7 +219,7 @@ it('an approved change counts as unwritten until its sync, and is held again if 
   await rig.guardStore.take(deactivations(1, 2), guard(0));
   await rig.decide('approve');
   await expect(rig.guardStore.arePermitted(deactivations(1, 2))).resolves.toEqual([true, true]);
-  await rig.guardStore.endSync(user(2), []);
+  await rig.endSync(user(2), []);
   const [decision] = await rig.guardStore.decisions();
   await expect(rig.guardStore.countUnwritten(decision?.approvedUntil ?? 0)).resolves.toMatchObject({
     count: 1,

@@ -42,6 +42,8 @@ export interface GuardRig {
   guardStore: GuardStore;
   /** The same guard on a separate Redis connection. */
   rival: GuardStore;
+  /** Ends a sync of the ref for the guard, under a lease. */
+  endSync: (ref: Ref, refused: Destruction[]) => Promise<number>;
   /** Returns the refs of the changes that are held. */
   heldRefs: () => Promise<Ref[]>;
   /** Decides about the open approval, or about the changes of `refs` in it. */
@@ -51,6 +53,14 @@ export interface GuardRig {
 /** Opens a store before each test, and closes it after the test. The returned rig is filled before the test begins. */
 export function useGuardRig(): GuardRig {
   const rig = {
+    endSync: async (ref, refused) => {
+      const { keys, redis } = rig.store;
+      const lease = keys.key('lease', `main:${ref}`);
+      await redis.set(lease, '1');
+      const ended = await rig.guardStore.endSync({ ref, fence: '1' }, refused);
+      await redis.del(lease);
+      return ended;
+    },
     heldRefs: async () => {
       const open = await rig.guardStore.open();
       const refs: Ref[] = [];

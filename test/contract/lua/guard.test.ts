@@ -2,6 +2,7 @@
 import { startLocalRedis } from '../../../src/demo/local-redis.ts';
 import { judge } from '../../../src/guard/judge.ts';
 import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
+import { LeaseLost } from '../../../src/directory/outbox/work.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { createRandom } from '../../support/company.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -143,10 +144,23 @@ it('of two concurrent requests for the last allowed change one is allowed and on
 
 it('a held change that is no longer desired is removed, and the approval ends with its last change', async () => {
   await rig.guardStore.take(deactivations(1), guard(0));
-  await expect(rig.guardStore.endSync(user(1), deactivations(1))).resolves.toBe(0);
+  await expect(rig.endSync(user(1), deactivations(1))).resolves.toBe(0);
   await expect(rig.heldRefs()).resolves.toEqual([user(1)]);
-  await expect(rig.guardStore.endSync(user(1), [])).resolves.toBe(1);
+  await expect(rig.endSync(user(1), [])).resolves.toBe(1);
   await expect(rig.guardStore.open()).resolves.toBeUndefined();
+});
+
+it('the end of a sync that lost its lease removes no change that the next sync has held, and the approval stays open', async () => {
+  const { outbox, redis, keys } = rig.store;
+  await outbox.mark([user(1)], 'deactivation');
+  const suspended = await rig.store.begun(user(1));
+  await redis.del(keys.key('lease', `main:${user(1)}`)); // the lease expires
+  const next = await rig.store.begun(user(1));
+  await rig.guardStore.take(deactivations(1), guard(0));
+  await rig.guardStore.endSync(next, deactivations(1));
+  await outbox.ack(next, {}, { kind: 'held' });
+  await expect(rig.guardStore.endSync(suspended, [])).rejects.toThrow(LeaseLost);
+  await expect(rig.heldRefs()).resolves.toEqual([user(1)]);
 });
 
 it('the guard scripts in Redis decide like the pure function judge() in 400 random cases', async () => {

@@ -166,8 +166,10 @@ describe('links and pending memberships', () => {
     await sync();
     expect(await alarm()).toBeGreaterThan(Date.now());
     await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
-    await guardStore.endSync(USER, []);
-    await sync();
+    await store.outbox.mark([USER], 'edit');
+    const work = await store.begun(USER);
+    await guardStore.endSync(work, []);
+    await store.outbox.ack(work, {}, { kind: 'synced' });
     await expect(alarm()).resolves.toBeNull();
   });
 
