@@ -1,6 +1,7 @@
 // Checks whether an account to be closed is the last active administrator (`administratorStateOf`). Its groups do not show this: a
 // group mapping never gives the role Admin, and never takes a role away (contract 12.6). Flow: the owner of the API key, then what
 // earlier reads of the process showed, then the user list (`lookUp`). `leaving`: all users who are being closed now, this one too.
+import { platformIdOf } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import {
@@ -11,6 +12,7 @@ import {
   PlatformResponse,
 } from '../../platform/errors.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
+import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
 import type { Why } from '../provisioning-writer.ts';
 
@@ -46,13 +48,16 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
   try {
     if (await catalogue.isOwnedByAdministrator()) return 'replaceable';
     const leaving = await leavers(context);
+    // Under a name that somebody gave it at the platform, the account would count as another administrator.
+    if (isKnown) leaving.add(await shownName(context, hurried));
     if (administrators.remainsWithout(leaving)) return 'replaceable';
     if (administrators.isSilent() && !isKnown) return 'unknown';
     return await lookUp(context, hurried, leaving);
   } catch (error) {
     // PlatformAborted: this sync ends, or the sync whose read it shares ended; then it has to be tried again.
-    if (!(error instanceof PlatformError) || error instanceof PlatformAborted || context.call.signal.aborted)
-      throw error;
+    // A 404 is about the account itself (`shownName`): it is gone, or a proxy sent the answer.
+    const isOver = error instanceof PlatformAborted || context.call.signal.aborted || isGone(error);
+    if (!(error instanceof PlatformError) || isOver) throw error;
     administrators.noteSilence();
     // An earlier answer of this check may have shown that the account is an administrator.
     if (isKnown || isKnownAdministrator(context)) throw error;
@@ -67,24 +72,27 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
 async function lookUp(
   context: SyncContext,
   hurried: SyncContext['call'],
-  leaving: ReadonlySet<string>,
+  leaving: Set<string>,
 ): Promise<AdministratorState> {
-  const { link, target, call } = context;
+  const { target, call } = context;
   const { administrators, policy } = target;
-  const closing = nameOf(context);
   // The first page often shows another administrator. Then no other page is read, for any of the current deactivations.
   const readFirstPage = async () =>
     (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
   await administrators.awaitSharedRead(readFirstPage);
   if (administrators.remainsWithout(leaving)) return 'replaceable';
-  const own = await accountsLike(context, closing, hurried);
+  let own = await ownAccount(context, nameOf(context), hurried);
+  if (own === 'absent') {
+    // Somebody may have renamed the account at the platform.
+    const name = await shownName(context, hurried);
+    leaving.add(name);
+    own = await ownAccount(context, name, hurried);
+  }
   if (own === undefined) {
     administrators.noteSilence();
     return isKnownAdministrator(context) ? 'last' : 'unknown';
   }
-  const isAdministrator = own.some(
-    (account) => account.isAdmin && (account.id === link.account || fold(account.username) === closing),
-  );
+  const isAdministrator = own === 'absent' ? isKnownAdministrator(context) : own.isAdmin;
   if (!isAdministrator) return 'replaceable';
   // Protected accounts are looked up by name in a tenant of any size; then, with '', the whole list is read.
   for (const text of [...policy.users.protected, '']) {
@@ -94,8 +102,33 @@ async function lookUp(
   return 'last';
 }
 
-/** Returns the folded userName of the account to be closed. */
+/** Returns the folded userName of the account to be closed, as it was last written. */
 const nameOf = ({ link }: SyncContext): string => fold(String(link.core?.userName ?? ''));
+
+/** Returns the folded userName of the account to be closed, as the platform shows it now. @throws PlatformError */
+async function shownName(
+  { link, shownAccount, target }: SyncContext,
+  call: SyncContext['call'],
+): Promise<string> {
+  const { userName } = shownAccount?.user ?? (await target.client.users.get(platformIdOf(link), call));
+  return fold(userName);
+}
+
+/**
+ * Searches the user list for the account to be closed.
+ * @param name its folded userName
+ * @returns `absent`: the list does not show it under this name; undefined: as `accountsLike`
+ */
+async function ownAccount(
+  context: SyncContext,
+  name: string,
+  call: SyncContext['call'],
+): Promise<ConsoleUser | 'absent' | undefined> {
+  const found = await accountsLike(context, name, call);
+  const isOwn = ({ id, username }: ConsoleUser): boolean =>
+    id === context.link.account || fold(username) === name;
+  return found && (found.find(isOwn) ?? 'absent');
+}
 
 /** Returns whether the account is a known administrator: by a cached answer, its link, or its held change. */
 const isKnownAdministrator = (context: SyncContext): boolean =>
@@ -107,7 +140,7 @@ const isKnownAdministrator = (context: SyncContext): boolean =>
 const LINKS_PORTION = 1000;
 
 /** Returns the userNames of all users whose deactivation is pending or held, this user included. */
-async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
+async function leavers(context: SyncContext): Promise<Set<string>> {
   const { links, outbox, target, work } = context;
   const refs = (await outbox.guardStore.closingUsers()).filter((ref) => ref !== work.ref);
   const names = new Set([nameOf(context)]);
