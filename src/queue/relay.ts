@@ -109,17 +109,23 @@ export function createRelay(
     }
   }
 
-  /** Moves the due marks of all outboxes until none is left, or `mostJobs` is reached. */
-  async function sweep(): Promise<void> {
-    for (const [connection, outbox] of outboxes) {
-      for (;;) {
-        const claims = await outbox.claim(CLAIM_LIMIT, options.mostJobs);
-        if (claims.length > 0) await addJobs(connection, claims);
-        if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
-      }
+  /** Moves the due marks of an outbox until none is left, or `mostJobs` is reached. */
+  async function sweepOutbox(connection: string, outbox: Outbox): Promise<void> {
+    for (;;) {
+      const claims = await outbox.claim(CLAIM_LIMIT, options.mostJobs);
+      if (claims.length > 0) await addJobs(connection, claims);
+      if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) return;
     }
+  }
+
+  /** Sweeps all outboxes. A failure of one connection does not stop the others. @throws the first failure, at the end */
+  async function sweep(): Promise<void> {
+    const failures: unknown[] = [];
+    const noteFailure = (error: unknown): void => void failures.push(error);
+    for (const [connection, outbox] of outboxes) await sweepOutbox(connection, outbox).catch(noteFailure);
     // Finishes a decision about held changes whose process was killed before it had moved all of them.
-    for (const { guardStore } of outboxes.values()) await guardStore.finishLast();
+    for (const { guardStore } of outboxes.values()) await guardStore.finishLast().catch(noteFailure);
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Sweeps at intervals and after notifications, until the relay is stopped. */

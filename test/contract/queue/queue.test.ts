@@ -302,6 +302,20 @@ describe('delivery of marks through BullMQ', () => {
     await eventually('it sweeps', () => Date.now() - relay.lastSweepAt() < 1000);
   });
 
+  it('the marks of one connection cannot be claimed → the marks of the next connection of the target are delivered', async () => {
+    const seen: string[] = [];
+    startWorker(working(seen));
+    const failing = { ...store.outbox, claim: () => Promise.reject(new Error('damaged mark')) };
+    const outboxes = new Map([
+      ['other', failing],
+      ['idp', store.outbox],
+    ]);
+    const options = { prefix: store.prefix, target: 'main', sweepMs: 20, mostJobs: 10 };
+    relays.push(createRelay({ redis: queueRedis, outboxes, clock, logger }, options));
+    await edit('one');
+    await eventually('equal', equal);
+  });
+
   const active = async (): Promise<number> => {
     let count = 0;
     await withQueues(async (queue) => (count += await queue.getActiveCount()));
