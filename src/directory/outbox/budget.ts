@@ -93,16 +93,22 @@ export function createBudget(
    */
   async function take(signal?: AbortSignal): Promise<number> {
     let waitedMs = 0;
+    let hasToken = false;
     for (;;) {
       signal?.throwIfAborted();
-      const [tag, wait, failing] = await scripts.run('take_budget', keys.base, args);
+      const [tag, wait, failing] = await scripts.run('take_budget', keys.base, { ...args, hasToken });
       const waitMs = Number(wait);
-      const sleepMs = tag === 'taken' ? waitMs : Math.min(waitMs, CHECK_MS);
-      if (sleepMs > 0) await clock.sleep(sleepMs, signal);
-      waitedMs += sleepMs;
-      if (tag !== 'taken') continue;
-      onFailing?.(failing === 1);
-      break;
+      // A pause, or the breaker, that began while the request waited for its turn stops it too. Its token is lost, so that not all
+      // requests that waited are sent at once afterwards.
+      hasToken = tag === 'taken';
+      const sleepMs = hasToken ? waitMs : Math.min(waitMs, CHECK_MS);
+      if (sleepMs > 0) {
+        await clock.sleep(sleepMs, signal);
+        waitedMs += sleepMs;
+      } else if (hasToken) {
+        onFailing?.(failing === 1);
+        break;
+      }
     }
     signal?.throwIfAborted();
     onWait?.(waitedMs);

@@ -120,6 +120,42 @@ test('an open breaker allows one probe at a time, and a successful probe closes 
   expect(await store.redis.exists(key)).toBe(0);
 });
 
+/** Returns how long the second of two requests waits under a limit of ten in a second, when `during` runs while it waits. */
+async function waitOfSecond(during: (budget: Budget) => Promise<unknown>): Promise<number> {
+  let ran: Promise<unknown> | undefined;
+  const sleep: Clock['sleep'] = async (...args) => {
+    ran ??= during(budget);
+    await Promise.all([ran, systemClock.sleep(...args)]);
+  };
+  const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 10, burst: 1 };
+  const budget = createBudget({ ...store, clock: { ...systemClock, sleep } }, options);
+  await budget.take();
+  const startedAt = Date.now();
+  await budget.take();
+  return Date.now() - startedAt;
+}
+
+test.each([
+  ['all calls pause', (budget: Budget) => budget.pause(600, { status: 429, asked: true })],
+  ['the breaker opens', () => store.redis.hset(key, { probeAt: Date.now() + 600, probeMs: 1000 })],
+])(
+  '%s while a request waits for the rate limit → the request waits for their end too',
+  async (_what, stop) => {
+    expect(await waitOfSecond(stop)).toBeGreaterThan(550);
+  },
+);
+
+test('a request that waits for the rate limit is the next probe of an open breaker → it is sent after its wait', async () => {
+  await store.redis.hset(key, { probeAt: 1, probeMs: 5000 });
+  await store.redis.set(createKeyspace(store.prefix, 'target.main').key('budget', 'main'), Date.now() + 300);
+  const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 10, burst: 1 };
+  const budget = createBudget({ ...store, clock: systemClock }, options);
+  const startedAt = Date.now();
+  await budget.take();
+  expect(Date.now() - startedAt).toBeLessThan(4000);
+  expect(await store.redis.hget(key, 'probing')).toBe('1');
+});
+
 test('the probe interval grows up to a limit after probes answered with 503, and is short again after a probe answered with 403', async () => {
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
