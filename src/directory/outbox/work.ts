@@ -11,7 +11,7 @@ import { exceptionReasonOf } from './exceptions.ts';
 import { toLinkText, type Link } from './link.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
-import { scanned } from '../redis/portions.ts';
+import { inPortions, scanned } from '../redis/portions.ts';
 import type { ScriptReply, StoreDeps } from '../redis/scripts.ts';
 import { type DueWork, toDueWork } from './due-work.ts';
 
@@ -34,7 +34,7 @@ export interface SaveOptions {
   rewriteMemberships?: boolean;
   /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. Removals of a user end. */
   isNew?: boolean;
-  /** Users to remove from the group, except those whom the source has as members. */
+  /** Users to remove from the group, except those whom the source has as members; at most MEMBERS_PORTION. */
   surplus?: string[];
   /** Groups with a pending addition of this user become due. */
   requeueGroups?: boolean;
@@ -91,8 +91,8 @@ type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'chan
 /** Time for which a group collects members that become ready. */
 const COALESCE_MS = 250;
 
-/** Members of a group that one script handles. */
-const MEMBERS_PORTION = 1000;
+/** Most members of a group that one script handles. */
+export const MEMBERS_PORTION = 1000;
 
 export function createWork(
   deps: StoreDeps & { log: ProvisioningLog },
@@ -184,7 +184,7 @@ export function createWork(
   }
 
   /**
-   * Clears pending memberships of a group.
+   * Clears pending memberships of a group, in portions.
    * @param ending absent: they were written and shown by the platform, or are given up
    *   - `kept`: removals that were rejected, or are of protected users, get the sign `r` and are not cleared
    *   - `unseen`: the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members
@@ -201,9 +201,14 @@ export function createWork(
     users: string[],
     ending?: 'kept' | 'unseen' | 'moot' | 'left' | 'sought',
   ): Promise<number> {
-    const [tag, count] = await runFor(work, 'ack_members', { group: work.id, sign, users, ending });
-    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
-    return Number(count);
+    let total = 0;
+    for (const portion of inPortions(users, MEMBERS_PORTION)) {
+      const args = { group: work.id, sign, users: portion, ending };
+      const [tag, count] = await runFor(work, 'ack_members', args);
+      if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+      total += Number(count);
+    }
+    return total;
   }
 
   /**

@@ -76,9 +76,7 @@ async function lacking(
   const isThere = (state: Readiness): boolean => present.has(state.link.id ?? '');
   // After a removal the list may still show a member who has to be added again, so the addition is written all the same.
   if (!link.adopting) return ready.map((state) => ({ ...state, isListed: isThere(state) }));
-  for (const portion of inPortions(ready.filter(isThere), MEMBERS_PER_READ)) {
-    const users = portion.map(({ user }) => user);
-    await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
-  }
+  const users = ready.filter(isThere).map(({ user }) => user);
+  await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
   return ready.filter((state) => !isThere(state));
 }

@@ -7,9 +7,11 @@
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import { type Link, platformIdOf } from '../../directory/outbox/link.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
+import { MEMBERS_PORTION } from '../../directory/outbox/work.ts';
 import { parseRef } from '../../directory/records.ts';
+import { inPortions, readInPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
-import { linksOfUsers } from './leavers.ts';
+import { linksOfUsers, MEMBERS_PER_READ } from './leavers.ts';
 import type { PendingMembers } from './members.ts';
 
 /**
@@ -64,7 +66,7 @@ export async function listPendingLeavers(context: SyncContext, pending: PendingM
  */
 async function pendingLeavers(context: SyncContext, pending: PendingMembers): Promise<Map<string, string>> {
   const users = withSign(pending, MEMBERSHIP_SIGN.toRemove).filter((user) => !isUnmanaged(user));
-  const found = await linksOfUsers(context, users);
+  const found = await readInPortions(users, MEMBERS_PER_READ, (portion) => linksOfUsers(context, portion));
   return new Map(
     users.map((user, index) => {
       const { id } = found[index] ?? {};
@@ -92,16 +94,21 @@ export async function makeLeaversPending(context: SyncContext): Promise<void> {
   const { leavers = [] } = link;
   const unconfirmed = link.origin === 'adopted' ? await outbox.unconfirmedRemovals(work.id) : [];
   if (leavers.length + unconfirmed.length === 0) return;
-  const users = await Promise.all(
-    leavers.map(async (each) => {
-      if (!isUnmanaged(each)) return [each];
-      const holder = await links.holderOf(target.name, 'User', unmanagedId(each));
-      return holder === undefined ? [] : [parseRef(holder).id];
-    }),
+  const userOf = async (leaver: string): Promise<string[]> => {
+    if (!isUnmanaged(leaver)) return [leaver];
+    const holder = await links.holderOf(target.name, 'User', unmanagedId(leaver));
+    return holder === undefined ? [] : [parseRef(holder).id];
+  };
+  const users = await readInPortions(leavers, MEMBERS_PER_READ, (portion) =>
+    Promise.all(portion.map(userOf)),
   );
-  // A leaver must not be both listed and pending: the guard would hold the removal again after it was written.
-  if (leavers.length > 0) link.leavers = [];
-  await context.save({ surplus: [...users.flat(), ...unconfirmed] });
+  for (const surplus of inPortions([...users.flat(), ...unconfirmed], MEMBERS_PORTION))
+    await context.save({ surplus });
+  if (leavers.length === 0) return;
+  // Emptied after the saves above: if the process is killed before, the next sync begins again. A leaver must not be both listed
+  // and pending when the removal is written: the guard would hold it again afterwards.
+  link.leavers = [];
+  await context.save();
 }
 
 /**
@@ -113,23 +120,26 @@ export async function makeLeaversPending(context: SyncContext): Promise<void> {
 export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
   const group = await target.client.groups.get(platformIdOf(link), { members: true }, context.call);
-  const members = await Promise.all(
-    (group.members ?? []).map(async ({ value }) => {
-      const holder = await links.holderOf(target.name, 'User', value);
-      return holder === undefined ? [] : [{ user: parseRef(holder).id, platformId: value }];
-    }),
+  const memberOf = async (platformId: string) => {
+    const holder = await links.holderOf(target.name, 'User', platformId);
+    return holder === undefined ? [] : [{ user: parseRef(holder).id, platformId }];
+  };
+  const members = await readInPortions(group.members ?? [], MEMBERS_PER_READ, (portion) =>
+    Promise.all(portion.map(({ value }) => memberOf(value))),
   );
   const present = members.flat();
   // Undefined: there is no list, so every managed member may be removed.
   const isListed = target.policy.groups.members === 'owned' ? leaverTestOf(link) : undefined;
   const removable = present.filter(({ user, platformId }) => isListed?.(user, platformId) ?? true);
   // `surplus`: members at the platform. `save` makes the removal pending of each one whom the source does not have.
-  await context.save({ rewriteMemberships: true, surplus: removable.map(({ user }) => user) });
-  // Deleted after the save above: if the process is killed before the next save, the stored link has both, and the next sync
+  await context.save({ rewriteMemberships: true });
+  for (const portion of inPortions(removable, MEMBERS_PORTION))
+    await context.save({ surplus: portion.map(({ user }) => user) });
+  // Deleted after the saves above: if the process is killed before the next save, the stored link has both, and the next sync
   // compares the members again.
   delete link.departed;
   delete link.leavers;
   // Members who are there already need no write.
   const users = present.map(({ user }) => user);
-  if (users.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
+  await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
 }

@@ -8,12 +8,12 @@
 // `ackMembers` clears a pending membership, or gives it another sign (directory/outbox/work.ts).
 import type { MemberDecision } from '../../directory/guard/guard-store.ts';
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { inPortions, readInPortions } from '../../directory/redis/portions.ts';
+import { readInPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { permit, refuse } from '../gate.ts';
 import { removal } from '../names/succession.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
-import { MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
+import { toLeavers, type Leaver } from './leavers.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { leaving, PORTION, warnOfRoles, type PendingMembers } from './members.ts';
 
@@ -37,7 +37,7 @@ export async function removeMembers(context: SyncContext, pending: PendingMember
   await endAdoption(context);
   const { leavers, protectedUsers, sought, unknown } = sortLeavers(await toLeavers(context, users));
   // A user without account is no member at the platform, so the removal has nothing to write.
-  if (unknown.length > 0) await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, unknown);
+  await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, unknown);
   await keepProtected(context, pending, protectedUsers);
   const soughtCount = await leaveSought(context, sought);
   const { members, isWaiting } = await permitted(context, leavers);
@@ -60,8 +60,7 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
   for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
   // Removals that were rejected since the last sync get the sign `r` (`kept`), so that nothing waits for them.
   const fresh = stay.filter((user) => pending.get(user) === MEMBERSHIP_SIGN.toRemove);
-  if (fresh.length > 0)
-    await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
+  await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
   return new Set(stay);
 }
 
@@ -117,10 +116,7 @@ async function keepProtected(context: SyncContext, pending: PendingMembers, user
  * @returns number of users whose removal became unconfirmed
  */
 async function leaveSought({ outbox, work }: SyncContext, users: string[]): Promise<number> {
-  let count = 0;
-  for (const portion of inPortions(users, MEMBERS_PER_READ))
-    count += await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, portion, 'sought');
-  return count;
+  return outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, users, 'sought');
 }
 
 /**
@@ -149,7 +145,7 @@ async function permitted(
 
   const rejectedAlone = judgedAlone.filter((_, index) => permissions[index] === 'rejected');
   const rejected = [...rejectedAlone, ...keptWithAccount].map(({ user }) => user);
-  if (rejected.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, rejected, 'kept');
+  await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, rejected, 'kept');
   const allowed = judgedAlone.filter((_, index) => permissions[index] === 'allowed');
   return { members: [...closed, ...allowed], isWaiting: decisions.includes('waits') };
 }

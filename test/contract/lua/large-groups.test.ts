@@ -134,6 +134,20 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
   });
 
+  it('all 2,500 pending memberships of a group are acknowledged, and no script clears more than 1,000 of them', async () => {
+    const store = await opened();
+    const run = store.scripts.run.bind(store.scripts);
+    const portions: number[] = [];
+    store.scripts.run = (name, base, args, ...texts) => {
+      if (name === 'ack_members') portions.push((args as { users: string[] }).users.length);
+      return run(name, base, args, ...texts);
+    };
+    const work = await store.begun(`Group:${G}`);
+    await expect(store.outbox.ackMembers(work, '+', MEMBERS)).resolves.toBe(MEMBERS.length);
+    expect((await store.outbox.pendingMembers(G)).size).toBe(0);
+    expect(portions).toEqual([1000, 1000, 500]);
+  });
+
   it('if mapping rules read groups, renaming a group marks its 2,500 members, also when the renaming process dies before the last one', async () => {
     const store = await opened({ rulesReadGroups: true });
     await store.settleAll();
