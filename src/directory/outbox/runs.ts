@@ -83,6 +83,14 @@ export interface RunState {
  */
 export type Cursor = 'values' | 'members';
 
+/** A group whose members were found equal, with the platform's time of its last change. */
+export interface SeenGroup {
+  ref: Ref;
+  changedAt: string;
+  /** `hashOfLink` of the group's link before the read (drift.ts). */
+  link: string;
+}
+
 /** Groups that one script notes. */
 const SEEN_PORTION = 1000;
 
@@ -201,10 +209,12 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
 
-  /** Stores the platform's times of change of groups whose members were found equal. */
-  async function noteGroupsSeen(seen: Map<Ref, string>): Promise<void> {
-    for (const portion of inPortions([...seen], SEEN_PORTION))
-      await scripts.run('note_groups_seen', keys.base, { target, seen: portion });
+  /** Stores the platform's times of change of groups whose members were found equal, unless a group was synced since its read. */
+  async function noteGroupsSeen(groups: readonly SeenGroup[]): Promise<void> {
+    for (const portion of inPortions(groups, SEEN_PORTION)) {
+      const seen = portion.map(({ ref, changedAt, link }) => [ref, changedAt, link]);
+      await scripts.run('note_groups_seen', keys.base, { target, seen });
+    }
   }
 
   return {

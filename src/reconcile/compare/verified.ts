@@ -51,6 +51,8 @@ interface UserFacts {
 
 /** Facts that only groups have; absent in the findings about a user. */
 interface GroupFacts {
+  /** `hashOfLink` of the link before the read of the platform; absent: the settings leave the group out. */
+  linkHash?: string;
   /** Platform id of a linked group that the settings now leave out; only the next sync notes this in the link. */
   leftOut?: string;
   /** As in GroupCase. Only a sync ends this state, so the group is marked even without a difference. */

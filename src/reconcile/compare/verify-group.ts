@@ -88,6 +88,7 @@ export async function verifyGroup(
     entries,
     asApplied: present && entries.length === 0 ? groupAsApplied(groupCase) : undefined,
     version: basis.version,
+    linkHash: basis.link,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),

@@ -2,7 +2,7 @@
 // tenant.
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
-import type { Cursor } from '../../directory/outbox/runs.ts';
+import type { Cursor, SeenGroup } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { PlanEntry } from '../entry.ts';
 import { isWaitingActivation } from '../unwritten/unmappable.ts';
@@ -91,14 +91,12 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
 }
 
 /** Returns the groups whose members were read and are equal, with the platform's time of their last change. */
-function equalGroups(groups: GroupScan, verified: readonly VerifiedResource[]): Map<Ref, string> {
-  const found = new Map<Ref, string>();
-  for (const { ref, entries } of verified) {
+function equalGroups(groups: GroupScan, verified: readonly VerifiedResource[]): SeenGroup[] {
+  return verified.flatMap(({ ref, entries, linkHash: link }) => {
     const changedAt = groups.changedAt.get(ref);
-    if (groups.withMembers.has(ref) && entries.length === 0 && changedAt !== undefined)
-      found.set(ref, changedAt);
-  }
-  return found;
+    const isEqual = groups.withMembers.has(ref) && entries.length === 0;
+    return isEqual && changedAt !== undefined && link !== undefined ? [{ ref, changedAt, link }] : [];
+  });
 }
 
 /**

@@ -167,10 +167,13 @@ describe('notes of suspected drift', () => {
   });
 
   it('deleting a group removes its stored time of change, and a run that read the group earlier does not store it again', async () => {
-    const seen = new Map([[`Group:${G}` as const, '2026-01-01T00:00:00Z']]);
+    const ref = `Group:${G}` as const;
+    const changedAt = '2026-01-01T00:00:00Z';
+    const [group] = await notes.readLinks([ref]);
+    const seen = [{ ref, changedAt, link: hashOfLink(group?.text ?? '') }];
     const stored = () => store.redis.hgetall(store.keys.key('groupsSeen', 'main'));
     await runs.noteGroupsSeen(seen);
-    await expect(runs.groupsSeen([...seen.keys()])).resolves.toEqual([...seen.values()]);
+    await expect(runs.groupsSeen([ref])).resolves.toEqual([changedAt]);
     await store.remove('Group', G);
     await store.settleAll();
     await expect(stored()).resolves.toEqual({});

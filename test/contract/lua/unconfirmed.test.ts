@@ -9,7 +9,7 @@ const ADA = idOf('ada');
 const BOB = idOf('bob');
 const G = idOf('group');
 const GROUP = `Group:${G}` as const;
-const SEEN = new Map([[GROUP, '2026-11-26T10:00:00Z']]);
+const CHANGED_AT = '2026-11-26T10:00:00Z';
 
 let store: Store;
 let notes: DriftNotes;
@@ -21,13 +21,15 @@ beforeEach(async () => {
   for (const id of [ADA, BOB]) await store.putUser(id, { userName: id });
   await store.putGroup(G, 'Team', [add(ADA, BOB)]);
   await store.settleAll();
-  await runs.noteGroupsSeen(SEEN);
-  expect(await runs.groupsSeen([GROUP])).toEqual([...SEEN.values()]);
+  await noteSeen(await linkHash());
+  expect(await runs.groupsSeen([GROUP])).toEqual([CHANGED_AT]);
 });
 afterEach(() => store.close());
 
 const unconfirmed = () => store.outbox.unconfirmedRemovals(G);
 const linkHash = async (): Promise<string> => hashOfLink((await notes.readLinks([GROUP]))[0]?.text ?? '');
+
+const noteSeen = (link: string) => runs.noteGroupsSeen([{ ref: GROUP, changedAt: CHANGED_AT, link }]);
 
 async function removeUnseen(): Promise<void> {
   await store.members(G, drop(ADA));
@@ -53,6 +55,15 @@ it("a removal that the platform's answer does not show is unconfirmed until a re
 it("after a removal that the platform's answer does not show, the group's stored time of change is deleted, so that a reconcile reads the group", async () => {
   await removeUnseen();
   expect(await runs.groupsSeen([GROUP])).toEqual([null]);
+});
+
+it('a run reads a group before the group is synced → at its end it does not store the time of change that the sync deleted', async () => {
+  const before = await linkHash();
+  await removeUnseen();
+  await noteSeen(before);
+  expect(await runs.groupsSeen([GROUP])).toEqual([null]);
+  await noteSeen(await linkHash());
+  expect(await runs.groupsSeen([GROUP])).toEqual([CHANGED_AT]);
 });
 
 it("after an addition that the platform's answer does not show, the group's stored time of change is deleted, and no removal is unconfirmed", async () => {
