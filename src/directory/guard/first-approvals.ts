@@ -132,8 +132,7 @@ export function createFirstApprovals(
     const isValid = await Promise.all(
       stored.map(async (first) => isCurrent(first) && (await hasChanges(first))),
     );
-    const invalid = stored.filter((_, index) => !isValid[index]).map(({ field }) => field);
-    if (invalid.length > 0) await redis.hdel(name, ...invalid);
+    await forget(stored.filter((_, index) => !isValid[index]));
     return stored.filter((_, index) => isValid[index]).sort((one, other) => one.at - other.at);
   }
 
@@ -178,9 +177,16 @@ export function createFirstApprovals(
     return tag as 'noted' | 'exists' | 'full' | 'expired' | 'unknown';
   }
 
+  /** Deletes first approvals, except those that were stored anew since they were read. @returns how many it deleted */
+  async function forget(firsts: StoredFirstApproval[]): Promise<number> {
+    if (firsts.length === 0) return 0;
+    const args = { target, firsts: firsts.map(({ field, text }) => [field, text]) };
+    const [count] = await scripts.values('guard_forget_first', keys.base, args);
+    return Number(count);
+  }
+
   /** Deletes a first approval. @returns whether it existed */
-  const withdraw = async ({ field }: StoredFirstApproval): Promise<boolean> =>
-    (await redis.hdel(name, field)) === 1;
+  const withdraw = async (first: StoredFirstApproval): Promise<boolean> => (await forget([first])) === 1;
 
   /** Yields the changes of a stored choice in pages. */
   async function* chosenOf({ choice }: StoredChoice): AsyncGenerator<Destruction[]> {
