@@ -67,9 +67,10 @@ export function createInstruments(
     risks.set(connection, risk);
     return risk;
   };
-  /** The last read of the shared metrics, and when it began. */
+  /** The last read of the shared metrics, when it began, and whether it has not ended yet. */
   let reading: Promise<void> | undefined;
   let readAt = -Infinity;
+  let isReading = false;
 
   return {
     /** Returns the observer of the requests below a mount path; the path is empty for requests to no address of the bridge. */
@@ -93,9 +94,13 @@ export function createInstruments(
     /** Reads the sources and returns the metrics in Prometheus text format. */
     scrape: async (sources: MetricSources): Promise<string> => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
-      if (!reading || clock.now() - readAt >= FRESH_MS) {
+      // Two reads at a time would add their numbers to the same metrics.
+      if (!isReading && clock.now() - readAt >= FRESH_MS) {
         readAt = clock.now();
-        reading = readShared(metrics, Object.keys(config.targets), sources);
+        isReading = true;
+        reading = readShared(metrics, Object.keys(config.targets), sources).finally(
+          () => (isReading = false),
+        );
       }
       await reading;
       // After the read, which removes all shared metrics.

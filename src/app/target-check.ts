@@ -30,7 +30,9 @@ interface TargetCounts {
   missing: number;
   /** Conflicts of the last reconcile. */
   conflicts: number;
-  /** Time since the last successful reconcile, milliseconds; null: none yet. Of several connections the oldest counts. */
+  /**
+   * Time since the last successful reconcile, milliseconds. Of several connections the oldest counts; null: one of them had none yet.
+   */
   reconcileAgeMs: number | null;
   /** Whether the target has a new address in the settings, at which no linked account was recognised yet. */
   hasMoved: boolean;
@@ -64,7 +66,7 @@ async function countTarget(states: DesiredState[], name: string): Promise<Target
     Promise.all(outboxes.map(({ guardStore }) => guardStore.onHold())),
   ]);
   const coverages = runs.flatMap(({ last }) => last?.coverage ?? []);
-  const successes = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+  const oldestSuccess = Math.min(...runs.map(({ lastSuccessAt }) => lastSuccessAt ?? -Infinity));
   return {
     dirty: total(backlogs.map((backlog) => backlog.dirty)),
     inflight: total(backlogs.map((backlog) => backlog.inflight)),
@@ -73,8 +75,9 @@ async function countTarget(states: DesiredState[], name: string): Promise<Target
     exceptions: addExceptionCounts(backlogs.map((backlog) => backlog.exceptions)),
     missing: total(coverages.map(({ users, groups }) => users.missing + groups.missing)),
     conflicts: total(runs.map(({ last }) => last?.conflicts?.count ?? 0)),
-    reconcileAgeMs:
-      successes.length === 0 ? null : Math.max(...backlogs.map(({ now }) => now)) - Math.min(...successes),
+    reconcileAgeMs: Number.isFinite(oldestSuccess)
+      ? Math.max(...backlogs.map(({ now }) => now)) - oldestSuccess
+      : null,
     hasMoved: moved.some(Boolean),
     holds: holds.flatMap((hold) => hold ?? []),
   };
