@@ -7,9 +7,16 @@ import {
   type OperatorHold,
 } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
+import { isForKey } from '../directory/outbox/budget.ts';
 import { addExceptionCounts, type ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { Check } from '../http/health.ts';
-import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import {
+  answerWords,
+  breakerWords,
+  failureAdvice,
+  newKeyAdvice,
+  pauseWords,
+} from '../reconcile/breaker-words.ts';
 import { movedText } from '../reconcile/tenant/tenant.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
 import { counted, total } from '../support/counted.ts';
@@ -97,6 +104,8 @@ function breakerFindings(name: string, breaker: BreakerState): string[] {
     const refusal = breakerWords({ ...breaker, status: 401 });
     findings.push(`the platform ${refusal}: ${newKeyAdvice(name, breaker)}`);
   }
+  // The finding about a refused key covers its pause.
+  if (breaker.pause && !isForKey(breaker.pause)) findings.push(pauseWords(breaker.pause));
   return findings;
 }
 

@@ -49,10 +49,13 @@ export function valueReasons(
     sentences.push(
       `Kept at the platform though the source has no value, because onEmpty is keep: ${someOf(kept)}.`,
     );
-  // The values of a dead letter are not written again by themselves.
+  // The link has the name of a value before the value is sent, so the call may still wait, for example for the end of a pause. The
+  // values of a dead letter were sent, and are not written again by themselves.
   if (unsure > 0)
     sentences.push(
-      `${counted(unsure, 'value')} sent and not confirmed, or seen to differ${deadLetterSince === null ? ': written again' : ''}.`,
+      deadLetterSince === null
+        ? `${counted(unsure, 'value')} not sent yet, sent and not confirmed, or seen to differ: to be written.`
+        : `${counted(unsure, 'value')} sent and not confirmed, or seen to differ.`,
     );
   return sentences;
 }

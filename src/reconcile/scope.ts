@@ -12,6 +12,7 @@ import type { Clock } from '../support/sources.ts';
 import type { Target } from '../sync/target.ts';
 import type { ComparedAttributes } from './compare/shown-attributes.ts';
 import type { FindConsoleAccounts } from './compare/console-list.ts';
+import type { RepeatRead } from './scan/repeat-after-429.ts';
 
 export interface ReconcileScope {
   connection: string;
@@ -77,6 +78,8 @@ export interface ScanResult {
   };
   /** Resources that could not be read. */
   unread: Map<Ref, UnreadResource>;
+  /** Runs a read. It is repeated after a 429 in a comparison of all resources and in the check of a saved plan. */
+  repeatAfter429: RepeatRead;
   /** Called with each failed read of the platform. */
   noteFailure?: (failure: string) => void;
   onProgress: (progress: Progress) => void;

@@ -129,8 +129,10 @@ export async function asking<T>(
   scan: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'absent' | 'unknown'> {
-  scan.counts.calls++;
-  return answerOf(scan, call);
+  return answerOf(scan, (signal) => {
+    scan.counts.calls++;
+    return call(signal);
+  });
 }
 
 /**
@@ -142,7 +144,7 @@ export async function answerOf<T>(
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'absent' | 'unknown'> {
   try {
-    return await call(scan.signal);
+    return await scan.repeatAfter429(() => call(scan.signal));
   } catch (error) {
     scan.signal.throwIfAborted();
     if (isStoreFailure(error)) throw error;

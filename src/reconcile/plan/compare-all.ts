@@ -12,6 +12,7 @@ import type { VerifiedResource } from '../compare/verified.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
 import type { UserScan } from '../scan/user-scan.ts';
 import { readOrphans, type Orphans } from '../scan/cover.ts';
+import { createRepeater } from '../scan/repeat-after-429.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from '../scan/scan-groups.ts';
 import { scanUsers } from '../scan/scan-users.ts';
 import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
@@ -71,6 +72,7 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   const narrow = createNarrowScan(scope, options.signal);
   const scan: ScanResult = {
     ...narrow,
+    repeatAfter429: createRepeater(scope, options.signal),
     onProgress: options.onProgress ?? narrow.onProgress,
     isRepaired: isRepaired(mappedBy),
     hasMoved,

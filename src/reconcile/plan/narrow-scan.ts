@@ -14,6 +14,7 @@ export function createNarrowScan(
     scope,
     noteFailure,
     signal,
+    repeatAfter429: (read) => read(),
     visibility: createVisibility(),
     counts,
     unread: new Map(),

@@ -10,6 +10,7 @@ import { learnKeyOwner } from '../compare/protected.ts';
 import { isCarriedOut } from './carried-out.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from '../plan.ts';
+import { createRepeater } from '../scan/repeat-after-429.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { unrecognisedText } from '../tenant/tenant.ts';
 import { verifyGroups } from '../compare/verify-groups.ts';
@@ -74,7 +75,7 @@ export async function reviewPlan(
       `Nothing was changed: ${unrecognisedText(scope.target.name, unrecognised)}. Repeat the command after that.`,
     );
   const toMark = plan.entries.filter(needsMark);
-  const scan = createNarrowScan(scope, signal);
+  const scan = { ...createNarrowScan(scope, signal), repeatAfter429: createRepeater(scope, signal) };
   await learnKeyOwner(scope, signal);
   const ofToMark = await verifyAgain(scan, toMark);
   // Changes that the present comparison does not find in the same form: made already, or stale.

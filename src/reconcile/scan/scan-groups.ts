@@ -76,10 +76,11 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
   const reader = createListProof<WireGroup>();
   const draft = createGroupScan(reader, await scope.runs.cursor('members'));
   const pages = scanList(
-    (startIndex, count, pageSignal) => {
-      counts.calls++;
-      return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
-    },
+    (startIndex, count, pageSignal) =>
+      scan.repeatAfter429(() => {
+        counts.calls++;
+        return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
+      }),
     reader,
     // Few, because the longer list of users is read at the same time (scan-users.ts).
     { clock: scope.clock, random: scope.random, signal, count: PAGE, inFlight: 2 },

@@ -52,8 +52,10 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScan> {
   let done = 0;
   const pages = scanList(
     async (startIndex, count, pageSignal) => {
-      counts.calls++;
-      const page = await client.users.list({ startIndex, count }, { signal: pageSignal });
+      const page = await scan.repeatAfter429(() => {
+        counts.calls++;
+        return client.users.list({ startIndex, count }, { signal: pageSignal });
+      });
       total = page.totalResults;
       return page;
     },
