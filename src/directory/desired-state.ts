@@ -188,5 +188,6 @@ function elsewhereOf(
     // A former connection has left when no process syncs it any more: during an update one with former settings may do so.
     hasLeft: async (other, target) =>
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
+    isEmptied: async () => (await fleet.read()).emptiedAfter !== null,
   });
 }

@@ -7,6 +7,7 @@ import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
 import type { ExplainedFacts, Explanation } from './explanation.ts';
 import { formerRecordText, takeoverText } from './former-record.ts';
 import { gatherExplainedFacts, type ExplainOptions } from './gather-facts.ts';
+import { afterHold } from './guard-words.ts';
 import { refusedGroupReasons } from './refused-groups.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toTimeline } from './timeline.ts';
@@ -84,7 +85,7 @@ async function allReasons(
 ): Promise<string[]> {
   const former =
     facts.link.platformId === null
-      ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ??
+      ? ((await formerRecordText(scope, found, facts)) ??
         (refusedBefore === undefined ? takeoverText(facts) : undefined))
       : undefined;
   const refused = found.kind === 'User' ? await refusedGroupReasons(scope, facts.memberships) : [];
@@ -97,7 +98,7 @@ async function allReasons(
     ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
     ...(isStillListed
       ? [
-          `It is still on the list of exceptions: the next reconcile, or scim-bridge sync ${found.ref}, takes it off.`,
+          `It is still on the list of exceptions: ${afterHold(facts)}the next reconcile, or scim-bridge sync ${found.ref}, takes it off.`,
         ]
       : []),
     ...(refusedBefore === undefined ? [] : [refusedBefore]),

@@ -6,6 +6,7 @@ import { refsOf } from '../ops/approvals/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { leaving } from '../sync/group/members.ts';
 import type { Explanation } from './explanation.ts';
+import { afterHold } from './guard-words.ts';
 import { someOf } from '../support/sentence-parts.ts';
 
 const HELD_WORDS = {
@@ -18,12 +19,12 @@ const HELD_WORDS = {
 /**
  * Returns a sentence about a former record of the person that is linked to the account of this name and of which the guard holds a
  * change; undefined: there is none. The platform is not read.
- * @param name userName of the person at the target
+ * @param facts.nameAtTarget userName of the person at the target
  */
 export async function formerRecordText(
   { connection, directory, links, outbox, target }: ReconcileScope,
-  { kind, id, record }: FoundResource,
-  name: string,
+  { kind, id, name, record }: FoundResource,
+  facts: Pick<Explanation, 'nameAtTarget' | 'hold' | 'target'>,
 ): Promise<string | undefined> {
   // Only a person with a stored record can have a former record. No index leads to it, so the resources of the held changes are
   // searched.
@@ -31,7 +32,7 @@ export async function formerRecordText(
   if (!list) return undefined;
   for await (const page of outbox.guardStore.pages(list)) {
     const found = await formerWithName({ directory, links }, target.name, 'User', page.flatMap(refsOf), [
-      name,
+      facts.nameAtTarget ?? name,
     ]);
     const former = found.find((ref) => ref !== refOf('User', id));
     if (former === undefined) continue;
@@ -52,7 +53,7 @@ export async function formerRecordText(
     const held = own.size > 0 ? [...own].join(' and ') : HELD_WORDS.removeMembers;
     const state = core?.active === false ? 'closed' : 'open';
     const where = groups.length > 0 ? `, in ${someOf(groups)}` : '';
-    return `An account of this name at ${target.name} belongs to the former record ${former}, deleted at the source: by its last sync it was ${state}${where}. The guard holds ${held} of it: scim-bridge approvals show ${connection}.${list.id} --ref ${former}. If somebody has made that by hand, scim-bridge sync ${former} takes it off the list.`;
+    return `An account of this name at ${target.name} belongs to the former record ${former}, deleted at the source: by its last sync it was ${state}${where}. The guard holds ${held} of it: scim-bridge approvals show ${connection}.${list.id} --ref ${former}. If somebody has made that by hand, ${afterHold(facts)}scim-bridge sync ${former} takes it off the list.`;
   }
   return undefined;
 }

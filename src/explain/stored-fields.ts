@@ -1,4 +1,5 @@
 // Converts what Redis stores about a resource and its target to the fields of an explanation.
+import { BUT_NOT_ON_HOLD } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import { presentMessage } from '../directory/outbox/condition-text.ts';
 import type { Link } from '../directory/outbox/link.ts';
@@ -79,10 +80,10 @@ export async function conditionOf(
   if (isRecognised && (await ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS))))
     return {
       reason,
-      message: `${OWNER_OF_KEY} at the last sync; the key has another owner now, and the next reconcile, or scim-bridge sync ${ref}, brings what the source wants`,
+      message: `${OWNER_OF_KEY} at the last sync; the key has another owner now, and the next reconcile, or scim-bridge sync ${ref}, brings what the source wants${BUT_NOT_ON_HOLD}`,
       since: isoTime(since),
       status: null,
-      advice: `Nothing: the next reconcile brings it, or scim-bridge sync ${ref}.`,
+      advice: `Nothing: the next reconcile brings it, or scim-bridge sync ${ref}${BUT_NOT_ON_HOLD}.`,
     };
   // No run tries a dead letter again that an operator dropped.
   const isDeadLetter = (await outbox.resourceStatus(ref)).blockedSince !== null;
@@ -92,7 +93,7 @@ export async function conditionOf(
       message: givenUpText(ref),
       since: isoTime(since),
       status: null,
-      advice: `Nothing: the next reconcile that repairs tries it again, or scim-bridge sync ${ref}.`,
+      advice: `Nothing: the next reconcile that repairs tries it again, or scim-bridge sync ${ref}${BUT_NOT_ON_HOLD}.`,
     };
   const message = presentMessage(condition, settings);
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;

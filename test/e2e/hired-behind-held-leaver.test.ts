@@ -60,6 +60,11 @@ test('somebody closes the account of the former record by hand → explain of th
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
   const explained = words((await run('explain', ANN)).text);
   expect(explained).not.toContain('it is open');
+  await run('hold');
+  expect(words((await run('explain', ANN)).text)).toContain(
+    `If somebody has made that by hand, after the end of the hold of main, scim-bridge sync User:${former} takes it off the list`,
+  );
+  await run('release');
   const order = /If somebody has made that by hand, scim-bridge (sync \S+) takes it off the list/.exec(
     explained,
   );

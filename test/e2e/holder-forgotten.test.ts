@@ -60,7 +60,9 @@ test('the person of the other connection is deleted and forgotten → explain, p
   await deleteAndForget(await pushBoth());
   for (const words of [['explain', MIA], ['dead-letters', 'list'], ['plan']]) {
     const { text } = await run(...words);
-    expect(text).toContain('is not linked to it any more: the next reconcile');
+    expect(text).toMatch(
+      /is not linked to it any more: the next reconcile that repairs, or scim-bridge sync \S+, tries it again, but not while the target is on hold/,
+    );
     expect(text).not.toContain('links forget');
   }
   expect(await run('reconcile', '--yes')).toMatchObject({ code: 0 });
@@ -95,4 +97,45 @@ test('an operator forgets the link of one of two groups with the same name → t
     (await place.platform.group('sales'))?.members.includes(MIA) ? true : undefined,
   );
   expect(await deadLetters()).toEqual([]);
+}, 90_000);
+
+/** Expects that a run keeps the dead letter of the second connection, and that no command says that it tries it again. */
+async function expectKept(): Promise<void> {
+  expect((await run('reconcile', '--yes')).text).toContain('hr → main: blocked: 1 dead letter');
+  expect(await deadLetters()).toContain(`${MIA} TakenByConnection`);
+  expect(await linksOf('hr')).not.toContain(`"id":"${(await place.platform.user(NEAR))?.scimId}"`);
+  for (const words of [['explain', MIA], ['dead-letters', 'list'], ['plan']])
+    expect((await run(...words)).text).not.toContain('is not linked to it any more');
+}
+
+/** Pushes both, and waits until the service has looked at the data since. @returns the start of all keys of the first connection */
+async function pushAndLook(): Promise<string> {
+  await pushBoth();
+  const start = `${place.settings.redis.prefix}:{default}:`;
+  const pushedAt = Date.now();
+  await eventually(
+    'the service has looked at the data',
+    async () => Number(await place.redis.get(`${start}dataSeen`)) > pushedAt,
+  );
+  return start;
+}
+
+test('the data of the other connection is older than before, without its link → a run leaves the dead letter as it is, and no command announces another try', async () => {
+  const start = await pushAndLook();
+  await place.redis.del(`${start}links:main`, `${start}linked:main`);
+  await place.redis.set(`${start}dataSeen`, String(Date.now() - 60_000));
+  await eventually('the first connection is on hold', async () => {
+    const [row] = (await place.commands.run('status', '--json')).json;
+    return row.hold ?? undefined;
+  });
+  await expectKept();
+}, 90_000);
+
+test('the data of the other connection is lost → a run leaves the dead letter as it is, and no command announces another try', async () => {
+  const start = await pushAndLook();
+  await place.redis.del(...(await place.redis.keys(`${start}*`)));
+  await eventually('status tells it', async () =>
+    (await run('status')).text.includes('Redis came back empty'),
+  );
+  await expectKept();
 }, 90_000);

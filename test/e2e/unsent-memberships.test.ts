@@ -181,6 +181,11 @@ test("an addition failed and then the deactivation of the deleted person is held
   expect(ofGroup).not.toMatch(/to be removed|leaves with the account|approvals show/);
   expect(ofPerson).toContain('At the platform it is not in Quay: the next reconcile takes this removal');
   for (const text of [ofGroup, ofPerson]) expect(text).not.toMatch(/by hand|somebody else/);
+  await commands.run('hold');
+  expect(await explained('Quay')).toContain(
+    `It is still on the list of exceptions: after the end of the hold of main, the next reconcile, or scim-bridge sync Group:${quay}, takes it off.`,
+  );
+  await commands.run('release');
   await commands.run('reconcile', '--yes');
   await place.idle();
   expect(await exceptions()).not.toContain('Group Quay');

@@ -23,6 +23,9 @@ export const TENANT_HOLDER = 'reconcile';
 /** Holder of a hold because Redis came back with older data (redis/older-data.ts). */
 export const OLDER_DATA_HOLDER = 'scim-bridge';
 
+/** Start of the note of a hold of OLDER_DATA_HOLDER; it also follows the note of a hold that was there before. */
+export const OLDER_DATA = 'Redis came back with older data';
+
 export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
 
 /** @param others keys of the other connections of the target */

@@ -1,7 +1,7 @@
 // Finds out whether Redis came back empty or with older data than this process has seen: from an old snapshot, or after a crash
 // without an append-only file.
 import { isoTime } from '../../support/sources.ts';
-import { OLDER_DATA_HOLDER } from '../guard/operator-hold.ts';
+import { OLDER_DATA, OLDER_DATA_HOLDER } from '../guard/operator-hold.ts';
 import type { StoreDeps } from './scripts.ts';
 
 /**
@@ -21,7 +21,7 @@ export function createOlderData({ scripts, keys }: StoreDeps, targets: readonly 
     /** Compares the data with the last call of this process. @returns `until`: after a loss, the end of the lost time */
     check: async (): Promise<{ loss: DataLoss; until: string }> => {
       const until = isoTime(seen);
-      const note = `Redis came back with older data, and changes up to ${until} are lost: run a full cycle of the identity provider, or restore a backup, and look at scim-bridge plan (docs/redis.md)`;
+      const note = `${OLDER_DATA}, and changes up to ${until} are lost: run a full cycle of the identity provider, or restore a backup, and look at scim-bridge plan (docs/redis.md)`;
       const args = { targets, seen, sequence, mostLostMs: MOST_LOST_MS, by: OLDER_DATA_HOLDER, note };
       const [loss, ...now] = await scripts.run('find_older_data', keys.base, args);
       [seen = 0, sequence = 0] = now.map(Number);

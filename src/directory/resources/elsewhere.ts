@@ -2,6 +2,7 @@
 // first. A connection claims the account or group right before it saves a link. The claim fails while another connection claims or
 // is linked to it; the links of a former connection, which the settings do not have any more, give way.
 import type { Redis } from 'ioredis';
+import { OLDER_DATA } from '../guard/operator-hold.ts';
 import { createKeyspace, type Keyspace } from '../keys.ts';
 import { parseReverseLink, readableLink } from '../outbox/link.ts';
 import { isInactive, parseRef, parseStored, type Kind, type Ref } from '../records.ts';
@@ -41,9 +42,11 @@ export function createElsewhere(
     formerOf: (target: string) => Promise<readonly string[]>;
     /** Returns whether no process syncs this former connection to the target; during an update one may still do so. */
     hasLeft: (former: string, target: string) => Promise<boolean>;
+    /** Returns whether Redis, or a node of its cluster, came back empty (`emptied` of keys.ts). */
+    isEmptied: () => Promise<boolean>;
   },
 ) {
-  const { prefix, connection, othersOf, formerOf, hasLeft } = options;
+  const { prefix, connection, othersOf, formerOf, hasLeft, isEmptied } = options;
 
   /**
    * Claims an account or group right before its link is saved, and removes the links of former connections to it. `claimed`: no
@@ -107,6 +110,17 @@ export function createElsewhere(
   const holderOf = (target: string, kind: Kind, platformId: string): Promise<Holder | undefined> =>
     holderAmong(othersOf(target), target, kind, platformId);
 
+  /**
+   * Returns whether other connections may have lost links to the target, so that `holderOf` may miss one: Redis came back empty, or
+   * a hold of the target says that it came back with older data. The connections of a target may be on different nodes of a cluster.
+   */
+  async function mayLackLinks(target: string): Promise<boolean> {
+    const holds = await Promise.all(
+      othersOf(target).map((other) => redis.get(createKeyspace(prefix, other).key('hold', target))),
+    );
+    return holds.some((hold) => hold?.includes(OLDER_DATA)) || isEmptied();
+  }
+
   /** Returns the resource of the first of these connections that is linked to the account or group. */
   async function holderAmong(
     connections: readonly string[],
@@ -146,5 +160,5 @@ export function createElsewhere(
     return isInactive(parseStored(id, stored));
   }
 
-  return { holderOf, claim, reserve, giveWay };
+  return { holderOf, mayLackLinks, claim, reserve, giveWay };
 }

@@ -1,4 +1,5 @@
 // Makes the entries of a plan about dead letters: a conflict each, which a run never applies.
+import { BUT_NOT_ON_HOLD } from '../../directory/guard/operator-hold.ts';
 import { conditionText } from '../../directory/outbox/condition-text.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
@@ -65,4 +66,4 @@ function toConflict(ref: Ref, link: Link, wanted: string | undefined, reason: st
 
 /** Returns a sentence, without full stop, about a dead letter whose refused change somebody made at the platform. */
 export const letterDoneText = (ref: Ref): string =>
-  `the platform refused its change, and has it by now; the next reconcile that repairs, or scim-bridge dead-letters retry ${ref}, takes it off the list`;
+  `the platform refused its change, and has it by now; the next reconcile that repairs, or scim-bridge dead-letters retry ${ref}, takes it off the list${BUT_NOT_ON_HOLD}`;

@@ -97,15 +97,13 @@ export async function healedByUserList(scan: ScanResult, blocked: readonly Ref[]
 }
 
 /**
- * Returns the dead letters about an account or group of another connection that no other connection is linked to any more. After
- * Redis came back empty, nothing is returned: the link of the other connection may be lost.
+ * Returns the dead letters about an account or group of another connection that no other connection is linked to any more.
  * @param blocked all dead letters of the target
  */
 export async function givenUpElsewhere(
-  { links, outbox, target, isDataLost }: ReconcileScope,
+  { links, outbox, target }: ReconcileScope,
   blocked: readonly Ref[],
 ): Promise<Ref[]> {
-  if (blocked.length === 0 || (await isDataLost())) return [];
   const found = await links.getMany(target.name, [...blocked]);
   const areGivenUp = await Promise.all(
     blocked.map((ref, index) => isGivenUp({ links, outbox }, ref, found[index]?.condition)),

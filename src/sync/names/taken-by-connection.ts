@@ -1,5 +1,6 @@
 // Refuses accounts and groups that another connection of the same target is linked to: they are never adopted. They are not changed
 // either, except that an account that neither source wants open is closed.
+import { BUT_NOT_ON_HOLD } from '../../directory/guard/operator-hold.ts';
 import type { Holder } from '../../directory/resources/elsewhere.ts';
 import { isBySettingsOfThen, type Condition } from '../../directory/outbox/link-condition.ts';
 import type { Links } from '../../directory/outbox/links.ts';
@@ -87,7 +88,8 @@ const takenBy = (
 
 /**
  * Returns whether no other connection is linked any more to the account or group that a condition is about. False after a change
- * of the connections of the target: only an order lets a connection take over what one has that left the settings.
+ * of the connections of the target: only an order lets a connection take over what one has that left the settings. False also
+ * while another connection may have lost its link.
  */
 export async function isGivenUp(
   { links, outbox }: { links: Pick<Links, 'elsewhere'>; outbox: Pick<Outbox, 'settings' | 'target'> },
@@ -97,13 +99,14 @@ export async function isGivenUp(
   const { takenId } = condition ?? {};
   if (condition === undefined || takenId === undefined || isBySettingsOfThen(condition, outbox.settings))
     return false;
-  return (await links.elsewhere.holderOf(outbox.target, parseRef(ref).kind, takenId)) === undefined;
+  const holder = await links.elsewhere.holderOf(outbox.target, parseRef(ref).kind, takenId);
+  return holder === undefined && !(await links.elsewhere.mayLackLinks(outbox.target));
 }
 
 /** Returns the message of a dead letter for which `isGivenUp` returns true. */
 export const givenUpText = (ref: Ref): string =>
   `the ${ref.startsWith('User:') ? 'account' : 'group'} was that of another connection, which is not linked to it any more: ` +
-  `the next reconcile that repairs, or scim-bridge sync ${ref}, tries it again`;
+  `the next reconcile that repairs, or scim-bridge sync ${ref}, tries it again${BUT_NOT_ON_HOLD}`;
 
 /** The person of this connection, and the target. `hasAccount`: the person has an own account, and needs only the userName. */
 interface Refused {
