@@ -11,6 +11,7 @@ import { AFTER_DROPPED, droppedEventsText } from '../ops/events.ts';
 import { redisRefusalOf, workerMissing, type FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import type { TargetStatus } from '../ops/status/status.ts';
+import { OTHER_SETTINGS } from '../reconcile/apply/make-report.ts';
 import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';
 import { movedText } from '../reconcile/tenant/tenant.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
@@ -149,15 +150,20 @@ function printNeedsOfReconcile({ target, hasMoved, hasNewRules, lostAttributes }
     );
 }
 
+/**
+ * The advice in the message of a run, such as `: see scim-bridge plan` or the sentences after `Nothing is written there`
+ * (tenant.ts). It ends with the message, or before its part about processes with other settings.
+ */
+const ADVICE = new RegExp(
+  String.raw`([:;] (see )?scim-bridge |\. Nothing is written there\.|\. Check it with ).*?(?=; ${OTHER_SETTINGS}|$)`,
+);
+
 function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);
-    // Other lines show the present state. So the advice at the end of the run's message, such as `: see scim-bridge plan` or the
-    // sentences after `Nothing is written there` (tenant.ts), is left out, and words about held changes are put in the past.
-    const pastMessage = last.message
-      ?.replace(/([:;] (see )?scim-bridge |\. Nothing is written there\.|\. Check it with ).*$/, '')
-      .replace(/^the guard holds/, 'the guard held');
+    // Other lines show the present state, so words about held changes are put in the past.
+    const pastMessage = last.message?.replace(ADVICE, '').replace(/^the guard holds/, 'the guard held');
     // The message of a failure tells the state of that time, so it is quoted.
     const told = last.outcome === 'failed' ? ` with "${pastMessage}"` : `, ${pastMessage}`;
     const reason = pastMessage ? told : '';

@@ -30,7 +30,7 @@ export function targetNotes(row) {
     );
   if (hasNewRules)
     found.push(
-      'Mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. No reconcile can bring the new ones while an attribute has another type at the platform',
+      'Mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. No reconcile can bring the new ones while an attribute has another type at the platform, while a process of the service runs with other settings, or when not everybody could be read',
     );
   const note = breakerNote(breaker, target);
   found.push(breaker.since ? [`${note}; first failure `, ago(breaker.since)] : note);

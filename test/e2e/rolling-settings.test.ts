@@ -178,3 +178,21 @@ test('processes run with different settings → they do not reconcile in turns, 
     (await scrape(other.port)).value('bridge_fleet_findings', { finding: 'settingsDiffer' });
   await eventually('the metric tells it', async () => (await told()) === 1, 10_000);
 }, 120_000);
+
+test('a process with former settings runs, and the guard holds changes of a run → status tells of both, and of a run that a hold stopped it does not tell of the settings', async () => {
+  await open({ guard: { deactivate: { count: 0, percent: 0 } } });
+  await former.stop();
+  await place.start('api');
+  editMain({ users: WITHOUT_P });
+  await place.start('worker');
+  await pause(START_MS);
+  await place.commands.run('reconcile', '--yes');
+  expect((await place.commands.run('status')).text.replaceAll(/\s+/g, ' ')).toContain(
+    ': held, the guard held 4 changes; processes of the service run with other settings',
+  );
+  await place.commands.run('hold');
+  editMain({ users: { scope: 'not (userName sw "p") and not (userName sw "q")' } });
+  const { text } = await place.commands.run('reconcile', '--yes');
+  expect(text).toContain('the target was on hold');
+  expect(text).not.toContain('may have applied');
+}, 60_000);

@@ -7,6 +7,8 @@ import type { ReconcileScope } from '../scope.ts';
 export interface End {
   outcome: Outcome;
   message?: string;
+  /** The run wrote nothing more, because the target was on hold or another tenant was accepted. */
+  isStopped?: true;
 }
 
 /** The end of a run after which the platform is as desired. */

@@ -1,7 +1,7 @@
 // Makes the report of a run, and the parts of its message that come after the outcome: what the run did not compare, and what
 // it leaves different. Pure.
 import type { ExceptionCounts } from '../../directory/outbox/exceptions.ts';
-import type { RunReport } from '../../directory/outbox/runs.ts';
+import type { Outcome, RunReport } from '../../directory/outbox/runs.ts';
 import { counted } from '../../support/counted.ts';
 import { isChange, isLeftBy, isNotice } from '../entry.ts';
 import { exceptionTotalText } from '../text/exception-words.ts';
@@ -43,23 +43,28 @@ export const withLoss = async ({ isDataLost }: ReconcileScope, end: End): Promis
 const DATA_LOST =
   'Redis came back empty: accounts of people and groups that were not pushed again are not compared';
 
+/** Outcomes of a run that compared everything and waited for its changes. */
+const APPLIED: readonly Outcome[] = ['converged', 'held', 'blocked'];
+
 /**
- * Adds what is not sure yet to the message of a run that converged or ended with held changes: the number of resources that changed
- * during every read and were not compared, and that processes with other rules may have applied the changes.
+ * Adds what is not sure yet to the message of a run that converged, or ended with held changes or dead letters: the number of
+ * resources that changed during every read and were not compared, and that processes with other rules may have applied the changes.
  */
 export function withOpen(end: End, { moved, rulesAgree }: RunFindings): End {
-  if (end.outcome !== 'converged' && end.outcome !== 'held') return end;
+  if (!APPLIED.includes(end.outcome)) return end;
   let { message } = end;
   if (moved > 0)
     message = withPart(
       message,
       `${counted(moved, 'resource')} changed while compared: the next reconcile compares them`,
     );
-  if (!rulesAgree) message = withPart(message, OTHER_SETTINGS);
+  // A run that was stopped has marks that no process has applied yet.
+  if (!rulesAgree && !end.isStopped) message = withPart(message, OTHER_SETTINGS);
   return message === undefined ? end : { ...end, message };
 }
 
-const OTHER_SETTINGS =
+/** In the message of a run with held changes or dead letters the last part, after their advice. */
+export const OTHER_SETTINGS =
   'processes of the service run with other settings and may have applied changes by them: reconcile again when all have the same';
 
 /** Adds a part to a message; undefined: there is none yet. */

@@ -181,9 +181,10 @@ async function earlyEnd(
   { movedAt, syncsItself }: { movedAt: number; syncsItself: boolean },
 ): Promise<End | undefined> {
   const hold = await outbox.guardStore.onHold();
-  if (hold) return { outcome: 'held', message: wasOnHold(target.name, hold) };
+  if (hold) return { outcome: 'held', message: wasOnHold(target.name, hold), isStopped: true };
   // A hold may have ended between two looks, with the acceptance of another tenant.
-  if (await outbox.hasMoved()) return { outcome: 'held', message: acceptedMeanwhileText(target.name) };
+  if (await outbox.hasMoved())
+    return { outcome: 'held', message: acceptedMeanwhileText(target.name), isStopped: true };
   // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
   const mayBeLate = syncsItself && clock.now() - movedAt > FAR_AHEAD_MS;
   const late = mayBeLate ? await dueLaterText({ outbox, clock }, left) : undefined;

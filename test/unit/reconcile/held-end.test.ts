@@ -1,6 +1,6 @@
 // Tests the message of a run that ends with held changes.
 import type { Ref } from '../../../src/directory/records.ts';
-import { CONVERGED } from '../../../src/reconcile/apply/ends.ts';
+import { CONVERGED, type End } from '../../../src/reconcile/apply/ends.ts';
 import { endOfRun } from '../../../src/reconcile/apply/end-of-run.ts';
 import { withOpen } from '../../../src/reconcile/apply/make-report.ts';
 import { untilApplied } from '../../../src/reconcile/apply/until-applied.ts';
@@ -64,8 +64,18 @@ test('a hold is ordered while a run waits for resources with rejected changes â†
   const toJudge: Ref[] = ['Group:1'];
   const plan = { entries: [] as Plan['entries'] } as Plan;
   const applied = { plan, isProven: true, toJudge, synced: [], end: CONVERGED };
-  await expect(endOfRun(scope, options, applied)).resolves.toEqual({
+  await expect(endOfRun(scope, options, applied)).resolves.toMatchObject({
     outcome: 'held',
     message: expect.stringContaining('on hold'),
   });
+});
+
+test('processes run with other settings, and a run ends with dead letters, or was stopped by a hold â†’ only the message of the first tells of these settings', () => {
+  const findings = { moved: 0, rulesAgree: false } as RunFindings;
+  const messageOf = (end: End) => withOpen(end, findings).message;
+  expect(messageOf({ outcome: 'blocked', message: '1 dead letter' })).toMatch(
+    /^1 dead letter; processes of the service run with other settings /,
+  );
+  const stopped = { outcome: 'held', message: 'the target was on hold', isStopped: true } as const;
+  expect(messageOf(stopped)).toBe('the target was on hold');
 });
