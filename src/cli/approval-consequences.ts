@@ -80,7 +80,7 @@ export async function isSomeByFormerSettings(
   return found?.items.some(({ reason }) => isHeldByFormerSettings(reason)) ?? false;
 }
 
-/** Returns a sentence for each connection and target with expired changes whose approval is not among `shown`. */
+/** Returns a sentence for each connection and target with expired changes that no approval of `shown` counts. */
 export async function formerExpired(
   states: readonly DesiredState[],
   shown: readonly Approval[],
@@ -90,7 +90,7 @@ export async function formerExpired(
     for (const [target, { guardStore }] of outboxes) {
       const isShown = (each: Approval): boolean =>
         each.connection === connection && each.target === target && each.state === 'expired';
-      const expired = shown.some(isShown) ? null : await readExpired(target, guardStore);
+      const expired = await readExpired(target, guardStore, shown.find(isShown)?.total);
       if (expired !== null) sentences.push(`${connection} → ${target}: ${expired}.`);
     }
   return sentences;

@@ -54,7 +54,7 @@ test('an approval of a part expires after its first approval → the second pers
   expect(await told('approvals', 'list')).not.toContain('of the held changes');
 }, 60_000);
 
-test('a newer approval is open while changes of an expired one are not judged → approvals list tells of these, and show of the former id names both', async (place) => {
+test('a newer approval is open, and then expired, while changes of an expired one are not judged → approvals list tells of these, and show of the former id names both', async (place) => {
   const { told } = commandsAt(() => place);
   const bob = await holdAnn(place);
   const former = await openId(place);
@@ -68,4 +68,9 @@ test('a newer approval is open while changes of an expired one are not judged �
     `what is held now has the id ${id}, see scim-bridge approvals show ${id}; ${expired(1)}.`,
   );
   expect(await adminError(place, former)).toContain(`what is held now has the id ${id}; ${expired(1)}.`);
+
+  await expire(place);
+  const listed = await told('approvals', 'list');
+  expect(listed).toContain(`${id} expired 1 to deactivate`);
+  expect(listed).toContain(`default → main: ${expired(1)}.`);
 }, 60_000);

@@ -35,13 +35,14 @@ export const expiredText = (count: number, target: string, hold: Hold | undefine
     ? `the approval of ${count} of the held changes expired, and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}`
     : null;
 
-/** Returns the words of `expiredText` about the changes that are held now. */
+/** Returns the words of `expiredText` about the changes that are held now, without `told` of them that the caller names. */
 export async function readExpired(
   target: string,
   guardStore: Pick<Outbox['guardStore'], 'countHeld' | 'onHold'>,
+  told = 0,
 ): Promise<string | null> {
   const [{ expired }, hold] = await Promise.all([guardStore.countHeld(), guardStore.onHold()]);
-  return expiredText(expired, target, hold);
+  return expiredText(expired - told, target, hold);
 }
 
 /** Reads the newest approval and the kept decisions of one target. */
