@@ -32,6 +32,31 @@ test('a key of Redis has an unexpected type → dead-letters list says that Redi
   await place.redis.del(key);
 });
 
+test('a key of Redis has an unexpected type while an operation reconciles → the operation and status tell when Redis refused a command', async () => {
+  const key = `${place.settings.redis.prefix}:{default}:blocked:main`;
+  await place.redis.set(key, 'text');
+  const ask = async (path: string, method = 'GET'): Promise<any> => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const body = method === 'GET' ? {} : { body: '{}' };
+    return (
+      await fetch(`http://127.0.0.1:${place.port}/admin/v1${path}`, { method, headers, ...body })
+    ).json();
+  };
+  const { id } = await ask('/reconcile', 'POST');
+  const ended = await eventually('ended', async () => {
+    const operation = await ask(`/operations/${id}`);
+    return operation.state !== 'running' && operation;
+  });
+  await place.redis.del(key);
+  const refused = String.raw`at 20\S+Z Redis did not answer, or took no writes \(it refuses a command\)`;
+  expect([ended.state, ended.message]).toEqual([
+    'failed',
+    expect.stringMatching(new RegExp(`^${refused}: scim-bridge doctor tells whether it does now\\.$`)),
+  ]);
+  expect((await runCommand('status')).text).toMatch(new RegExp(`: failed with "${refused}"`));
+  expect((await runCommand('reconcile', '--yes')).code).toBe(0);
+});
+
 test('the memory of Redis is nearly full → doctor warns about it', async () => {
   // 50 MB make the memory of connections negligible. SETRANGE fills them on the server, so no client buffer grows.
   await place.redis.setrange('filler', 50_000_000, 'x');

@@ -19,6 +19,7 @@ const REASONS: [RegExp, string][] = [
   [/\bOOM\b/, 'its memory is full'],
   [/MISCONF/, 'it cannot write to its disk'],
   [/NOREPLICAS/, 'fewer replicas follow it than min-replicas-to-write demands'],
+  [/WRONGTYPE/, 'it refuses a command'],
   [/NOPERM/, 'its user lacks a right'],
   [/WRONGPASS|NOAUTH|invalid password/, 'user or password are refused'],
   [/LOADING/, 'it loads its data'],
@@ -46,7 +47,7 @@ export const isDiskRefusal = (error: unknown): error is Error =>
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error &&
   (['ReplyError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
-    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^(EXECABORT|OOM|MISCONF|NOREPLICAS|READONLY)\b/.test(
+    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^(EXECABORT|OOM|MISCONF|NOREPLICAS|READONLY|WRONGTYPE)\b/.test(
       error.message,
     ));
 
@@ -57,6 +58,10 @@ export const isWithoutConnection = (error: Error): boolean =>
 /** Returns what a command says when Redis refuses or breaks off its work. */
 export const storeFailureText = (error: Error): string =>
   `Redis does not answer, or takes no writes (${whyAway(causeOf(error))}): scim-bridge doctor says what is in the way.`;
+
+/** Returns the same as `storeFailureText` for a place that is read later. @param at time of the failure, ISO 8601 */
+export const pastStoreFailureText = (error: Error, at: string): string =>
+  `at ${at} Redis did not answer, or took no writes (${whyAway(causeOf(error))}): scim-bridge doctor tells whether it does now.`;
 
 /** Returns the reason of a failure for a line of the log: of a failure of Redis without messages of libraries. */
 export const failureReason = (error: unknown): string =>

@@ -6,8 +6,8 @@ import type {
   OperationProgress,
   OperationStore,
 } from '../../directory/logs/operations.ts';
-import { isStoreFailure, storeFailureText } from '../../directory/redis/why-away.ts';
-import type { Clock, Ids } from '../../support/sources.ts';
+import { isStoreFailure, pastStoreFailureText } from '../../directory/redis/why-away.ts';
+import { isoTime, type Clock, type Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { inPieces } from '../../support/pieces.ts';
 import { startRounds } from '../../support/rounds.ts';
@@ -120,7 +120,9 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       });
     } catch (error) {
       const state = end.signal.aborted ? 'cancelled' : 'failed';
-      const message = isStoreFailure(error) ? storeFailureText(error) : (error as Error).message;
+      const message = isStoreFailure(error)
+        ? pastStoreFailureText(error, isoTime(clock.now()))
+        : (error as Error).message;
       Object.assign(operation, { state, outcome: state, message });
       if (state === 'failed') logger.warn({ err: error, operation: operation.id }, 'operation failed');
     }

@@ -3,6 +3,8 @@
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import { comparesAll, type RunReport } from '../../directory/outbox/runs.ts';
+import { isStoreFailure, pastStoreFailureText } from '../../directory/redis/why-away.ts';
+import { isoTime } from '../../support/sources.ts';
 import { applyPlan, restoreLostAtEnd, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './ends.ts';
@@ -117,7 +119,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     const cause: unknown = signal.aborted ? signal.reason : error;
     // No report: another run has taken over, or the next start of the service repeats this one.
     const isFailure = !(cause instanceof RunLost || cause instanceof RunStopped);
-    if (isFailure) await noteFailure(scope, options, startedAt, cause as Error);
+    if (isFailure) await noteFailure(scope, options, startedAt, cause);
     throw cause;
   }
 }
@@ -219,18 +221,21 @@ async function finishRun(
 
 /** Stores the report of a failed run. */
 async function noteFailure(
-  { runs }: ReconcileScope,
+  { runs, clock }: ReconcileScope,
   { id }: RunOptions,
   startedAt: number,
-  error: Error,
+  error: unknown,
 ): Promise<void> {
   // A failed run has not counted the conflicts, so those of the last run are kept.
   const conflicts = await runs.read().then(
     ({ last }) => last?.conflicts,
     () => undefined,
   );
+  const message = isStoreFailure(error)
+    ? pastStoreFailureText(error, isoTime(clock.now()))
+    : (error as Error).message;
   const store = async (): Promise<void> => {
-    const report = failedReport(startedAt, await runs.now(), error.message, `plan:${id}`);
+    const report = failedReport(startedAt, await runs.now(), message, `plan:${id}`);
     await runs.end({ ...report, ...(conflicts && { conflicts }) });
   };
   await store().catch(() => undefined);

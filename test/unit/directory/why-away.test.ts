@@ -41,6 +41,10 @@ test.each([
     "OOM command not allowed when used memory > 'maxmemory'. script: f00, on @user_script:1.",
     'its memory is full',
   ],
+  [
+    'WRONGTYPE Operation against a key holding the wrong kind of value script: f00, on @user_script:1.',
+    'it refuses a command',
+  ],
   ['the receiver answers 500', 'the receiver answers 500'],
 ])('the reason of the failure "%s" in a line of the log is "%s"', (message, reason) => {
   expect(failureReason(failure(message))).toBe(reason);
