@@ -46,7 +46,7 @@ function otherSettings(settings: Config['targets'][string]): string {
  * resolves in both cases.
  */
 export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => void } {
-  const { clock, config, logger } = parts;
+  const { config, logger } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
   const known = createKnownTargets(parts, config.redis);
@@ -60,7 +60,9 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
           'a target is no longer configured, and accounts stay there: see scim-bridge status',
         );
   }
-  const noted = untilStored(clock, signal, async () => void (await known.note(fed)));
+  const noted = untilStored(parts, signal, 'targets of the settings not stored', async () => {
+    await known.note(fed);
+  });
   // Reconcile runs wait for `noted`, but not for the warning. If the warning fails, it is dropped, because status and /health tell
   // of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
@@ -72,14 +74,10 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
  * the service stops.
  * @param gapMs longest time between two reconciles of the schedule; null without a schedule
  */
-export function expectReconcile(
-  { clock, releasers }: Parts,
-  states: readonly DesiredState[],
-  gapMs: number | null,
-): void {
+export function expectReconcile(parts: Parts, states: readonly DesiredState[], gapMs: number | null): void {
   const stopping = new AbortController();
-  void untilStored(clock, stopping.signal, async () => {
+  void untilStored(parts, stopping.signal, 'expected reconciles not stored', async () => {
     for (const { runs } of states) for (const each of runs.values()) await each.noteExpected(gapMs);
   });
-  releasers.add('expected reconcile', () => stopping.abort());
+  parts.releasers.add('expected reconcile', () => stopping.abort());
 }

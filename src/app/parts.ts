@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createConfirmation } from '../directory/redis/replicas.ts';
+import { failureReason } from '../directory/redis/why-away.ts';
 import { loadScripts, type Scripts } from '../directory/redis/scripts.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -41,18 +42,20 @@ export const STORE_WAIT_MS = 2000;
 const RETRY_MS = 5000;
 
 /**
- * Repeats work with Redis until it succeeds or the signal aborts; never rejects. Failures are not logged here, because the
- * connection logs that Redis is away (directory/redis/connection.ts).
+ * Repeats work with Redis until it succeeds or the signal aborts; never rejects.
+ * @param message logged for the first failure
  */
 export async function untilStored(
-  clock: Clock,
+  { clock, logger }: Pick<AppDeps, 'clock' | 'logger'>,
   signal: AbortSignal,
+  message: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  while (!signal.aborted) {
+  for (let failures = 0; !signal.aborted; failures++) {
     try {
       return await work();
-    } catch {
+    } catch (error) {
+      if (failures === 0) logger.warn({ reason: failureReason(error) }, message);
       await clock.sleep(RETRY_MS, signal);
     }
   }

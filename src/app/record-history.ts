@@ -1,11 +1,12 @@
 // Adds the counts of this process to the history every few seconds. Levels, such as sizes of queues, are the same in all
 // processes. So only the process that `store.note` chooses reads and adds them. Values that cannot be stored are dropped,
 // because later they would count for the wrong time.
+import { failureReason } from '../directory/redis/why-away.ts';
 import { createHistoryStore, type HistoryNote } from '../directory/history/history-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { total } from '../support/counted.ts';
-import { startRounds } from '../support/rounds.ts';
+import { loggedRound, startRounds } from '../support/rounds.ts';
 import { settledWithin } from '../support/within.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './targets.ts';
@@ -18,7 +19,7 @@ const LAST_MS = 1000;
 
 /** Records until the service stops. */
 export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredState[]): void {
-  const { clock, config, releasers } = parts;
+  const { clock, config, logger, releasers } = parts;
   const store = createHistoryStore(parts, config.redis);
   const takeCounts = countsSince(tallies);
 
@@ -33,11 +34,12 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
     await store.note(await Promise.all(levels));
   }
 
-  const stop = startRounds(clock, async (signal) => {
-    // Ignored, because the Redis client logs that Redis does not answer.
-    await note(signal).catch(() => undefined);
+  const noteLater = async (signal: AbortSignal): Promise<number> => {
+    await note(signal);
     return NOTE_MS;
-  });
+  };
+  const failure = { failedMs: NOTE_MS, message: 'history not stored', reasonOf: failureReason };
+  const stop = startRounds(clock, loggedRound(logger, noteLater, failure));
   releasers.add('history', async () => {
     // The counts since the last round are still stored.
     await settledWithin(

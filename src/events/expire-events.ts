@@ -1,5 +1,6 @@
 // Deletes expired events of all connections periodically, and logs dropped events.
-import { startRounds } from '../support/rounds.ts';
+import { failureReason } from '../directory/redis/why-away.ts';
+import { loggedRound, startRounds } from '../support/rounds.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
@@ -25,9 +26,22 @@ export function startExpiry(
     logger.warn(fields, 'events were dropped: the receiver takes fewer events than there are changes');
   }
 
-  return startRounds(clock, async () => {
-    // The Redis client logs that Redis is unavailable; the next round repeats the work.
-    for (const feed of feeds) await expireAndLog(feed).catch(() => undefined);
+  const expiries = feeds.map((feed) =>
+    loggedRound(
+      logger,
+      async () => {
+        await expireAndLog(feed);
+        return EXPIRE_MS;
+      },
+      {
+        failedMs: EXPIRE_MS,
+        message: `expired events of the connection ${feed.connection} not deleted`,
+        reasonOf: failureReason,
+      },
+    ),
+  );
+  return startRounds(clock, async (signal) => {
+    for (const expire of expiries) await expire(signal);
     return EXPIRE_MS;
   });
 }
