@@ -97,15 +97,17 @@ export function createChatClient(options: ChatOptions): ChatClient {
   ): AsyncGenerator<ChatRecord, void, undefined> {
     const messageId = question.messageId ?? newMessageId(service.clock.now());
     let chatId = question.chatId;
-    let lastSort = 0;
+    let lastSort: number | undefined;
     for (let losses = 0; ; losses += 1) {
+      const isMissed = missedBy({ messageId, lastSort, isNewThread: question.chatId === undefined });
       try {
         const answer = records({ ...question, messageId, chatId }, callOptions, { isSafe: false });
         for await (const record of answer) {
           chatId = record.state?.chatId ?? chatId;
-          if (record.id === CUTOFF && losses > 0) yield* missedRecords(record, lastSort);
-          else yield record;
-          lastSort = Math.max(lastSort, record.sort ?? 0);
+          if (losses === 0 || record.id === STATE) yield record;
+          else if (record.id === CUTOFF) yield* missedRecords(record, isMissed);
+          else if (isMissed(record)) yield record;
+          if (record.sort !== undefined) lastSort = Math.max(lastSort ?? 0, record.sort);
         }
         return;
       } catch (fault) {
@@ -178,14 +180,16 @@ function serviceOf(options: ChatOptions): Service {
 
 /** Yields records up to the closing one. Newer platforms may send more records after it; they are not read (contract 11.10). */
 async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void, undefined> {
-  for await (const line of jsonLines(answer)) {
+  // A stream that ends without its closing record was cut short, even when the connection closed cleanly.
+  const whenCut = (): PlatformConnection =>
+    new PlatformConnection(undefined, answer.call, { redact: answer.redact });
+  for await (const line of jsonLines(answer, whenCut)) {
     if (isRecord(line) && line['error'] !== undefined) throw refusalOf(line['error'], answer);
     const record = toRecord(line, answer);
     if (record) yield record;
     if (record?.id === STATE) return;
   }
-  // A stream that ends without its closing record was cut short, even when the connection closed cleanly.
-  throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
+  throw whenCut();
 }
 
 /** Returns the error for an error line of the stream. */
@@ -206,10 +210,27 @@ function asRefusal(fault: unknown, call: CallContext): unknown {
 const newMessageId = (nowMs: number): string =>
   `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
 
-/** Yields the opening record of a resumed stream, and its messages with a `sort` above the last received one. */
-function* missedRecords(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
+/**
+ * Returns a test of whether a message of a resumed stream was missed: a resumed stream may repeat the whole thread. The test is called
+ * with the messages in their order.
+ * @param received.lastSort of the last received record; undefined: none was received, so the messages of earlier turns end with the
+ *   repeated question
+ */
+function missedBy(received: { messageId: string; lastSort: number | undefined; isNewThread: boolean }) {
+  const { messageId, lastSort, isNewThread } = received;
+  let isOfAnswer = lastSort !== undefined || isNewThread;
+  return ({ id, sort = Infinity }: ChatRecord): boolean => {
+    isOfAnswer ||= id === messageId;
+    return isOfAnswer && sort > (lastSort ?? 0);
+  };
+}
+
+/** Yields the opening record of a resumed stream, and those of its messages that were missed. */
+function* missedRecords(
+  cutoff: ChatRecord,
+  isMissed: (message: ChatRecord) => boolean,
+): Generator<ChatRecord, void, undefined> {
   yield cutoff;
-  for (const message of cutoff.state?.messages ?? []) {
-    if ((message.sort ?? 0) > lastSort) yield { ...message, isDelta: false };
-  }
+  for (const message of cutoff.state?.messages ?? [])
+    if (isMissed(message)) yield { ...message, isDelta: false };
 }
