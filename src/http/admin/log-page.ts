@@ -177,7 +177,7 @@ export async function page<Found, Entry>(
   for await (const { place, entry } of steps) {
     if (entry) {
       const one = toEntry(entry);
-      bytes += JSON.stringify(one).length;
+      bytes += Buffer.byteLength(JSON.stringify(one));
       // A page has at least one entry, so that paging makes progress.
       if (found.length >= limit || (found.length > 0 && bytes > MOST_BYTES)) return withNext(found, last);
       found.push(one);
