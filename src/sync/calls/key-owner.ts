@@ -3,12 +3,13 @@
 // moment, and the other functions tell what the last read found. `current` decides whether the last read still counts, or another
 // one begins: for a new key, and some time after a failure or after the answer that there is no owner.
 import type { PlatformClient } from '../../platform/client.ts';
-import { EndpointAbsent, PlatformAborted, PlatformResponse } from '../../platform/errors.ts';
+import { EndpointAbsent, PlatformResponse } from '../../platform/errors.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import { fold } from '../../directory/records.ts';
 import type { Clock } from '../../support/sources.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 import { settledWithin } from '../../support/within.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** One read of the owner, shared by all callers. */
 interface OwnerRead {
@@ -136,7 +137,10 @@ export function createKeyOwner(deps: {
       );
       read.waiting++;
       try {
-        const account = await untilAborted(read.account, signal);
+        const account = await untilAborted(read.account, signal, {
+          method: 'GET',
+          route: '/api/v1/users/me',
+        });
         return account && fold(account.username);
       } finally {
         read.waiting--;
@@ -164,25 +168,4 @@ export function createKeyOwner(deps: {
 function isWithoutOwner(error: unknown): boolean {
   const isRefused = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
   return isRefused || error instanceof EndpointAbsent;
-}
-
-/** Waits for a shared read. @throws PlatformAborted when the signal aborts first */
-async function untilAborted<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
-  const left = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void =>
-      reject(
-        new PlatformAborted(
-          { method: 'GET', route: '/api/v1/users/me' },
-          { cause: signal.reason, redact: (text) => text },
-        ),
-      );
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { signal: left.signal });
-  });
-  try {
-    return await Promise.race([shared, aborted]);
-  } finally {
-    left.abort();
-  }
 }

@@ -48,6 +48,8 @@ export function createMissingIds(
   let end = { at: Number.NEGATIVE_INFINITY, tookMs: 0 };
   /** Id → number of lists that had begun when the id was asked for. */
   const asked = new Map<string, number>();
+  /** Number of calls of `look` that have not ended. */
+  let looking = 0;
 
   async function read(): Promise<void> {
     const number = ++begun;
@@ -84,20 +86,27 @@ export function createMissingIds(
     return Math.max(0, endedAt + pauseAfter(tookMs) - now) + tookMs;
   }
 
-  /** Returns whether a list began after the id was asked for. */
-  const tellsAbout = (number: number, id: string): boolean => number > (asked.get(id) ?? Infinity);
+  /** Returns the number of lists that had begun when the id was asked for. */
+  function numberOf(id: string): number {
+    const known = asked.get(id);
+    if (known !== undefined) return known;
+    const [oldest] = asked.keys();
+    if (asked.size >= MOST_ASKED && oldest !== undefined) asked.delete(oldest);
+    asked.set(id, begun);
+    return begun;
+  }
 
-  /** Returns what the last list shows; undefined: it does not tell about the id. */
-  function inLast(id: string): Exclude<Shown, 'awaited'> | undefined {
-    if (!tellsAbout(last.number, id)) return undefined;
+  /** Returns what the last list shows; undefined: it does not tell about the id. @param number of `numberOf` */
+  function inLast(id: string, number: number): Exclude<Shown, 'awaited'> | undefined {
+    if (last.number <= number) return undefined;
     if (!last.ids) return 'unproven';
     return last.ids.has(id) ? 'listed' : 'missing';
   }
 
-  /** Waits for the list that tells about the id, unless it cannot end in time. */
-  async function wait(id: string, signal: AbortSignal): Promise<void> {
+  /** Waits for the list that tells about an id, unless it cannot end in time. @param number of `numberOf` */
+  async function wait(number: number, signal: AbortSignal): Promise<void> {
     // The list that began last is the running one, if one runs.
-    const isRunning = startedAt !== undefined && tellsAbout(begun, id);
+    const isRunning = startedAt !== undefined && begun > number;
     const done = isRunning ? running : nextList();
     if (signal.aborted || (!isRunning && leftMs() > LIST_WAIT_MS)) return;
     await settledWithin(clock, done, LIST_WAIT_MS);
@@ -109,17 +118,16 @@ export function createMissingIds(
      * `signal` aborts, the list goes on for the next call.
      */
     look: async (id: string, signal: AbortSignal): Promise<Shown> => {
-      if (!asked.has(id)) {
-        const [oldest] = asked.keys();
-        if (asked.size >= MOST_ASKED && oldest !== undefined) asked.delete(oldest);
-        asked.set(id, begun);
-      }
-      if (inLast(id) === undefined) await wait(id, signal);
-      const shown = inLast(id);
+      // Kept here too, because another call with this id may end first and delete it.
+      const number = numberOf(id);
+      looking++;
+      if (inLast(id, number) === undefined) await wait(number, signal);
+      looking--;
+      const shown = inLast(id, number);
       if (shown === undefined) return 'awaited';
-      asked.delete(id);
+      if (asked.get(id) === number) asked.delete(id);
       // No other sync waits for this list, so its ids need not be kept.
-      if (asked.size === 0) last.ids = undefined;
+      if (asked.size === 0 && looking === 0) last.ids = undefined;
       return shown;
     },
   };

@@ -5,6 +5,7 @@ import type { PlatformClient } from '../../platform/client.ts';
 import type { UserAttribute, UserAttributeType } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyOwner } from '../calls/key-owner.ts';
+import { untilAborted } from '../calls/until-aborted.ts';
 
 /** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
@@ -21,14 +22,28 @@ interface DefinitionFaults {
   ids: ReadonlyMap<string, string>;
 }
 
+/** One read of the definitions, shared by all syncs that ask meanwhile. */
+interface DefinitionsRead {
+  /** End of its lifetime, Unix milliseconds. */
+  until: number;
+  definitions: Promise<Map<string, Definition>>;
+  isOpen: boolean;
+  /** Number of callers who wait for it. */
+  waiting: number;
+  /** Ends the read when no caller waits any more. */
+  abandoned: AbortController;
+}
+
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
 /** End of the message about a definition of another type. */
 export const TYPE_ADVICE = 'a type cannot be changed there, so correct the mapping or use another name';
+const LIST = '/api/v1/user-attributes';
 /** Lifetime of the cached definitions. */
 const KEEP_MS = 600_000;
 /** A definition of another type is read again after this time, because an operator may have corrected it at the platform. */
 const CONFLICT_KEEP_MS = 1000;
+
 /**
  * Creates the cache of one target for its attribute definitions and the owner of its API key; nothing is read yet.
  * @param types of the mapped attributes, by name
@@ -38,7 +53,7 @@ export function createCatalogue(
   types: Record<string, UserAttributeType>,
 ) {
   const { client, clock } = deps;
-  let cached: { until: number; definitions: Promise<Map<string, Definition>> } | undefined;
+  let cached: DefinitionsRead | undefined;
 
   /** Reads the definitions, and creates those that are missing. */
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
@@ -74,24 +89,42 @@ export function createCatalogue(
     );
   }
 
+  function begin(): DefinitionsRead {
+    const abandoned = new AbortController();
+    const definitions = load(abandoned.signal);
+    const read = { until: clock.now() + KEEP_MS, definitions, isOpen: true, waiting: 0, abandoned };
+    definitions.then(
+      (found) => {
+        read.isOpen = false;
+        const hasConflict = [...found.values()].some(({ kind }) => kind === 'conflict');
+        if (hasConflict) read.until = clock.now() + CONFLICT_KEEP_MS;
+      },
+      () => {
+        read.isOpen = false;
+        if (cached === read) cached = undefined;
+      },
+    );
+    return read;
+  }
+
   return {
-    /** Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second. */
-    definitions: (signal: AbortSignal): Promise<Map<string, Definition>> => {
-      if (!cached || clock.now() > cached.until) {
-        const definitions = load(signal);
-        const read = { until: clock.now() + KEEP_MS, definitions };
-        cached = read;
-        definitions.then(
-          (found) => {
-            const hasConflict = [...found.values()].some(({ kind }) => kind === 'conflict');
-            if (hasConflict) read.until = clock.now() + CONFLICT_KEEP_MS;
-          },
-          () => {
-            if (cached === read) cached = undefined;
-          },
-        );
+    /**
+     * Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second.
+     * @throws PlatformError while they cannot be read or created, PlatformAborted when the signal aborts
+     */
+    definitions: async (signal: AbortSignal): Promise<Map<string, Definition>> => {
+      if (!cached || clock.now() > cached.until) cached = begin();
+      const read = cached;
+      read.waiting++;
+      try {
+        return await untilAborted(read.definitions, signal, { method: 'GET', route: LIST });
+      } finally {
+        read.waiting--;
+        if (read.isOpen && read.waiting === 0) {
+          if (cached === read) cached = undefined;
+          read.abandoned.abort();
+        }
       }
-      return cached.definitions;
     },
     /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
     faults: async (signal: AbortSignal): Promise<DefinitionFaults> => {

@@ -40,6 +40,13 @@ test('a list that loses a resource while it is read, or that is cut, proves no i
   expect(await cut.look('gone', signal)).toBe('unproven');
 });
 
+test('two syncs ask for the same id at the same time → one list answers both', async () => {
+  const { calls, missing } = platformOf(ids(35));
+  const shown = await Promise.all(['gone', 'gone', 'id-3'].map((id) => missing.look(id, signal)));
+  expect(shown).toEqual(['missing', 'missing', 'listed']);
+  expect(calls.lists).toBe(1);
+});
+
 test('a list fails → an id counts as unproven, and the next look-up reads another list', async () => {
   let fails = true;
   const { calls, missing } = platformOf(ids(3), () => {
