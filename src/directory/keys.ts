@@ -36,7 +36,7 @@
  * | run:<t> | string | fence of the reconcile run that is under way |
  * | reconcile:<t> | hash | outcome of the last run, and positions of the slow reads (runs.ts) |
  * | load:<t>, loadDone:<t>, loadSamples:<t> | hash, set, list | during a load: start; refs that were synced and have no mark; their number at times of the last minute (lua/load.lua) |
- * | mapped:<t> | string | digest of the rules of the last run that mapped all users; `repaired` after a repair, `anew` and a number when the next run has to map everything, `returned` and a number when the target came back into the settings (note_anew.lua) |
+ * | mapped:<t> | string | digest of the rules of the last run that mapped all users; `repaired` and a number after a repair, `anew` and a number when the next run has to map everything, `returned` and a number when the target came back into the settings (note_anew.lua) |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another address nothing is written |
  * | definitions:<t> | hash | attribute of a type that no list of the platform shows → id of its definition; '' while values are lost, because the definition was deleted (known-definitions.ts) |
  * | renamed:<t> | hash | very large group with a new name → cursor of the members that are still to be marked (lua/renamed.lua) |

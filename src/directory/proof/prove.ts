@@ -38,9 +38,10 @@ export function createProof(
   { redis, scripts, keys }: StoreDeps,
   { targets, rulesReadGroups }: { targets: string[]; rulesReadGroups: boolean },
 ) {
-  /** Makes the next reconcile map all users and read all members and values. */
+  /** Makes the next reconcile map all users and read all members and values. The number is that of note_anew.lua. */
   const forgetMappings = async (): Promise<void> => {
-    for (const target of targets) await redis.set(keys.key('mapped', target), REPAIRED);
+    for (const target of targets)
+      await redis.set(keys.key('mapped', target), `${REPAIRED} ${await redis.incr(keys.key('runs'))}`);
   };
 
   /**
