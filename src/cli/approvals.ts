@@ -104,8 +104,7 @@ function dates(approval: Approval): string {
 /** Prints an approval and its changes: one page, or with --all page after page. */
 async function show(id: string, flags: Flags, config: Config): Promise<void> {
   await withStore(config, async (states) => {
-    const limit = flags.all ? MOST_CHANGES : flags.limit;
-    const read = async (offset: number) => {
+    const read = async (offset: number, limit = flags.all ? MOST_CHANGES : flags.limit) => {
       const page = { ...selectionOf(flags), offset, limit };
       const shown = await showApproval(states, id, (target) => config.targets[target], page);
       if (!shown) throw await unknownApproval(states, id);
@@ -123,12 +122,13 @@ async function show(id: string, flags: Flags, config: Config): Promise<void> {
       kind = printChanges(items, kind);
       next += items.length;
     }
-    // A decided approval keeps its first changes only.
-    if (next < first.matching && first.items.length > 0)
-      complain(
-        isUndecided(first)
-          ? `${first.matching - next} more: --offset ${next} shows the next, --all everything.`
-          : `${first.matching - next} more are not kept.`,
-      );
+    const left = first.matching - next;
+    if (left <= 0 || (isUndecided(first) && first.items.length === 0)) return;
+    // A decided approval keeps its first changes only, fewer than MOST_CHANGES. A longer page is of a list that is kept as a whole.
+    const shown = isUndecided(first) ? left : (await read(next, MOST_CHANGES)).items.length;
+    const kept = shown === MOST_CHANGES ? left : shown;
+    const everything = kept === left ? 'everything' : 'all that are kept';
+    if (kept > 0) complain(`${kept} more: --offset ${next} shows the next, --all ${everything}.`);
+    if (kept < left) complain(`${left - kept} more are not kept.`);
   });
 }
