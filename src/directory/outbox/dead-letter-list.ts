@@ -1,9 +1,12 @@
 // Reads and dismisses the dead letters of a target: resources whose sync was refused for good, in the order of the refusals. Redis
 // has them in the sorted set `blocked:<target>`, by time.
 import type { Ref } from '../records.ts';
-import { pairsOf } from '../redis/portions.ts';
+import { inPortions, pairsOf } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import type { RunAtTarget } from './run-at-target.ts';
+
+/** Number of resources whose marks are read at once. */
+const PORTION = 1000;
 
 export function createDeadLetterList({ redis, keys }: StoreDeps, target: string, run: RunAtTarget) {
   /** Returns dead letters, the oldest first; without a page all of them. */
@@ -26,9 +29,16 @@ export function createDeadLetterList({ redis, keys }: StoreDeps, target: string,
     return tag === 'dismissed';
   }
 
-  /** Returns the resources whose dead letters an operator dropped, and that were not synced since. */
-  const dropped = async (): Promise<Set<Ref>> =>
-    new Set((await redis.zrange(keys.key('exceptions', `${target}:Dropped`), '0', '-1')) as Ref[]);
+  /** Returns the resources whose dead letters an operator dropped, that were not synced since, and that no sync is to come for. */
+  async function dropped(): Promise<Set<Ref>> {
+    const refs = (await redis.zrange(keys.key('exceptions', `${target}:Dropped`), '0', '-1')) as Ref[];
+    const marked = new Set<Ref>();
+    for (const portion of inPortions(refs, PORTION)) {
+      const marks = await redis.hmget(keys.key('marks', target), ...portion);
+      for (const [index, ref] of portion.entries()) if (marks[index]) marked.add(ref);
+    }
+    return new Set(refs.filter((ref) => !marked.has(ref)));
+  }
 
   const countBlocked = (): Promise<number> => redis.zcard(keys.key('blocked', target));
 
