@@ -86,7 +86,11 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
 };
 
 /** Words of conflicts whose message names the holder and what to do about that account (find-user.ts, taken-name.ts). */
-const HOLDER_TOLD = ['userName is already taken by the account of', 'the account is still that of'];
+const HOLDER_TOLD = [
+  'userName is already taken by the account of',
+  'is already taken by the group of',
+  'the account is still that of',
+];
 
 function conflictAdvice(facts: AdviceFacts): string {
   const { message = '', write } = facts;

@@ -62,7 +62,9 @@ export async function foreignRemovals(
     const platformId = unmanagedId(user);
     return { ref: null, platformId, name: names.get(user) ?? platformId };
   });
-  const readMembers = accounts.flatMap((members) => (members === 'unknown' ? [] : members));
+  const readMembers = accounts.flatMap((members) =>
+    members === 'unknown' ? [] : members.filter(({ isKept }) => !isKept),
+  );
   return [...readMembers, ...unreadMembers].map((member, index) => ({
     ...MEMBER_REMOVED,
     kind: 'Group',

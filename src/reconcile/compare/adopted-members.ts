@@ -55,5 +55,7 @@ export async function surplusAtAdoption(
   const names = new Set(
     wanted.flatMap(({ inScope, core }) => (inScope ? [fold(String(core.userName))] : [])),
   );
-  return differing.surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
+  return differing.surplus.filter(
+    ({ ref, name, isKept }) => !isKept && (ref !== null || !names.has(fold(name))),
+  );
 }

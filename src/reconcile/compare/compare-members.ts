@@ -8,13 +8,14 @@ import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
 import { isProtected, protectionAt, type Protection } from './protected.ts';
-import type { Member, MemberDifferences } from './group-case.ts';
+import type { Member, MemberDifferences, SurplusMember } from './group-case.ts';
 import { MEMBER_READS_AT_ONCE, readMemberAccounts, userNameInLink } from './member-accounts.ts';
 import { unmanagedMember } from './unmanaged-member.ts';
 import type { ScanResult } from '../scope.ts';
 
 /**
- * Returns missing and surplus members without pending and protected ones. A member that the platform shows without a name has ''.
+ * Returns missing and surplus members without pending ones and protected users. A member whom the platform shows without a name
+ * has ''.
  * `unknown`: a member may be the owner of the API key, whom the platform did not name.
  * @param sourceMembers the members at the source with their links
  * @param signs pending memberships: user id, or `@<platform id>` of an unmanaged member, to sign
@@ -60,7 +61,7 @@ async function surplusMembers(
   scan: ScanResult,
   unexpected: readonly [platformId: string, name: string][],
   { signs, protection }: { signs: ReadonlyMap<string, string>; protection: Protection },
-): Promise<Member[] | 'unknown'> {
+): Promise<SurplusMember[] | 'unknown'> {
   const holders = await scan.scope.drifts.linkedTo(
     'User',
     unexpected.map(([id]) => id),
@@ -68,7 +69,7 @@ async function surplusMembers(
   const surplus = await mapBounded(
     unexpected,
     MEMBER_READS_AT_ONCE,
-    async ([platformId, display], index): Promise<Member[] | 'unknown'> => {
+    async ([platformId, display], index): Promise<SurplusMember[] | 'unknown'> => {
       const holder = holders[index];
       if (!holder) return unmanagedMember(scan, platformId, display);
       const link = parseLink(holder.text);

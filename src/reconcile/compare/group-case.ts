@@ -14,6 +14,12 @@ export interface Member {
   name: string;
 }
 
+/** A member whom the source does not have in the group. */
+export interface SurplusMember extends Member {
+  /** The account is in `users.protected` or owns the API key, so no run removes it. */
+  isKept?: true;
+}
+
 /** Differences between the source's members and the platform's. */
 export interface MemberDifferences {
   /** Managed members that the platform lacks. */
@@ -21,7 +27,7 @@ export interface MemberDifferences {
   /** Missing members whose account the platform does not have any more. */
   gone?: ReadonlySet<Ref | null>;
   /** Members at the platform that the source does not have. */
-  surplus: Member[];
+  surplus: SurplusMember[];
 }
 
 /** Stored state of a group, and the observed one. */

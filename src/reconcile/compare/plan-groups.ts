@@ -23,6 +23,7 @@ import {
   type GroupCase,
   type GroupRules,
   type Member,
+  type SurplusMember,
 } from './group-case.ts';
 
 const RENAMED = 'displayName differs; roles and policies go by the name';
@@ -71,6 +72,9 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isApplied = link.core?.displayName === wantedName;
   // The platform may store the name in another letter case, which a rename would not change.
   if (isApplied && fold(observed.displayName) === fold(wantedName)) return [];
+  const before = { displayName: observed.displayName };
+  // The platform refuses the name while another group keeps it.
+  if (group.takenBy !== undefined) return [takenConflict(group, group.takenBy, before)];
   const isLeftAsItIs = isLeftByCreateOnly(group, rules);
   return [
     {
@@ -80,23 +84,32 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
         isLeftAsItIs ? 'report' : 'apply',
       ),
       action: 'update',
-      before: { displayName: observed.displayName },
+      before,
       after: { displayName: wantedName },
       reason: `${RENAMED}${isLeftAsItIs ? leftBy(rules.policy) : ''}`,
     },
   ];
 }
 
+/** Returns the conflict of a group whose name another group keeps. No run writes it, whatever its effect (isNotice in entry.ts). */
+const takenConflict = (
+  group: GroupCase,
+  reason: string,
+  before: { displayName: string } | null,
+): PlanEntry => ({
+  ...groupFields(group, 'none'),
+  action: 'conflict',
+  before,
+  after: { displayName: group.wantedName ?? '' },
+  reason,
+});
+
 /** Returns the entries that create, adopt or relink a group that the platform does not have under its link. */
 function linkEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy, now } = rules;
   const { link, namesake, wantedName = '' } = group;
   const after = { displayName: wantedName };
-  // No run writes a conflict, whatever its effect (isNotice in entry.ts).
-  if (group.takenBy !== undefined)
-    return [
-      { ...groupFields(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy },
-    ];
+  if (group.takenBy !== undefined) return [takenConflict(group, group.takenBy, null)];
   const isGone = link.id !== undefined;
   // A complete group that is gone is neither made nor linked anew under `create-only`.
   const isLeftAsItIs = isGone && isLeftByCreateOnly(group, rules);
@@ -219,12 +232,12 @@ function missingMember(group: GroupCase, member: Member, rules: GroupRules, isGo
 }
 
 /**
- * Returns the entry that removes a member, or that only tells of the member under `groups.members: owned`.
+ * Returns the entry that removes a member, or that only tells of one who stays: kept, or under `groups.members: owned`.
  * @param isLeaver whether the source removed the member (`isLeaverOf`)
  */
 function surplusMember(
   group: GroupCase,
-  member: Member,
+  { isKept, ...member }: SurplusMember,
   { policy }: GroupRules,
   isLeaver: boolean,
 ): PlanEntry {
@@ -233,9 +246,11 @@ function surplusMember(
   const didNotStick = group.unconfirmed.has(storedNameOf(member));
   const cause = didNotStick ? 'write did not stick' : 'platform changed';
   const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);
-  if (policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick) {
-    const reason =
-      'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
+  const isOwnedOnly = policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick;
+  if (isKept || isOwnedOnly) {
+    const reason = isKept
+      ? 'member whom nobody pushed, and who is listed in users.protected or owns the platform key: no run removes the account'
+      : 'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
     return {
       ...common,
       action: 'unmanaged',

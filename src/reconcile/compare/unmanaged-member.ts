@@ -1,19 +1,19 @@
-// Decides whether a listed member of a group counts as surplus, if no user of this connection is linked to the account. Protected
-// accounts and the owner of the API key are left out, because a run removes surplus members under `authoritative`.
+// Reads the account of a listed member of a group to whom no user of this connection is linked. Under `authoritative` a run removes
+// such members, except protected accounts and the owner of the API key, which are marked as kept.
 import { fold } from '../../directory/records.ts';
 import type { ScanResult } from '../scope.ts';
-import type { Member } from './group-case.ts';
+import type { SurplusMember } from './group-case.ts';
 import { answerOf, asking } from './platform-reads.ts';
 
 /**
- * Returns the member in a list; an empty list for an account that is protected, owns the API key, or cannot be read. `unknown`: the
- * owner of the API key cannot be read, so the member may be the owner.
+ * Returns the member in a list; an empty list for an account that cannot be read. `unknown`: the owner of the API key cannot be
+ * read, so the member may be the owner.
  */
 export async function unmanagedMember(
   scan: ScanResult,
   platformId: string,
   display: string,
-): Promise<Member[] | 'unknown'> {
+): Promise<SurplusMember[] | 'unknown'> {
   const { target } = scan.scope;
   // Under `owned` no unmanaged member is removed, so the account is not read.
   if (target.policy.groups.members === 'owned') return [{ ref: null, platformId, name: display }];
@@ -26,5 +26,6 @@ export async function unmanagedMember(
       : { userName: listed };
   if (account === 'absent' || account === 'unknown') return [];
   const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
-  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
+  const isKept = names.includes(fold(account.userName)) ? { isKept: true as const } : {};
+  return [{ ref: null, platformId, name: account.userName, ...isKept }];
 }

@@ -6,7 +6,7 @@ import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { nameInRecord, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
+import { fold, nameInRecord, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import { pendingWrites, surplusAtAdoption } from './adopted-members.ts';
 import { groupAsApplied } from './as-applied.ts';
 import { compareMembers } from './compare-members.ts';
@@ -139,8 +139,9 @@ async function readAtPlatform(
   const observed = await readLinkedGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return 'unknown';
   const present = observed === 'absent' ? undefined : observed;
-  const owner =
-    present || wantedName === undefined ? {} : await ownerOfName(scan, { ref, wantedName }, strangers);
+  // A group that has its name needs no look at who else has it.
+  const needsName = wantedName !== undefined && fold(present?.displayName ?? '') !== fold(wantedName);
+  const owner = needsName ? await ownerOfName(scan, { ref, wantedName }, strangers) : {};
   if (owner === 'unknown') return 'unknown';
   const { namesake, takenBy } = owner;
 

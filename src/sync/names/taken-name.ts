@@ -18,7 +18,7 @@ import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './s
 /** Number of attempts that found the name taken before a circle is searched. */
 const CIRCLE_AFTER = 2;
 
-/** The account or group with the wanted name, and the user who is linked to the account. */
+/** The account or group with the wanted name, and the resource that is linked to it. */
 interface NameHolder {
   shown: ShownName;
   ref: Ref;
@@ -36,8 +36,8 @@ export async function waitForName(context: SyncContext, name: string): Promise<U
   const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
   const [shown] = found;
-  const holder = kind === 'User' && shown ? await holderOf(context, shown) : undefined;
-  if (holder && isNeverRenamed(holder.link)) {
+  const holder = shown && (await holderOf(context, shown));
+  if (kind === 'User' && holder && isNeverRenamed(holder.link)) {
     const isTakenOver = await isExternalIdPending(context, holder.link.core ?? {}, ref);
     return isTakenOver ? waitForTakeOver(context, name, holder) : waitForLeaver(context, name, holder);
   }
@@ -45,15 +45,17 @@ export async function waitForName(context: SyncContext, name: string): Promise<U
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   const refused = shown && (await refusedText(context, shown));
   if (refused) return blockedBy(context, 'Conflict', refused, 409);
-  return holder && blockedBy(context, 'Conflict', keptText(holder.ref), 409);
+  if (!holder) return undefined;
+  const kept = kind === 'User' ? keptText(holder.ref) : keptByGroupText(name, holder.ref);
+  return blockedBy(context, 'Conflict', kept, 409);
 }
 
-/** Returns the other user who is linked to the account; undefined: there is none. */
+/** Returns the other resource that is linked to the account or group; undefined: there is none. */
 async function holderOf(
   { links, target, work }: SyncContext,
   shown: ShownName,
 ): Promise<NameHolder | undefined> {
-  const ref = await links.holderOf(target.name, 'User', shown.id);
+  const ref = await links.holderOf(target.name, work.kind, shown.id);
   if (!ref || ref === work.ref) return undefined;
   const link = await links.get(target.name, ref);
   // The reverse link may be out of date.
@@ -151,6 +153,9 @@ async function refusedText(context: SyncContext, holder: ShownName): Promise<str
 
 const keptText = (user: Ref): string =>
   `userName is already taken by the account of ${user}: scim-bridge explain ${user} tells why that account keeps the name`;
+
+const keptByGroupText = (name: string, group: Ref): string =>
+  `the name ${name} is already taken by the group of ${group}: scim-bridge explain ${group} tells why that group keeps the name; if both groups stay, rename one of the two, or correct groups.rename if it gives both this name`;
 
 /**
  * Returns why a new userName is refused: the account of a protected user has it, or that of a user who was deleted at the source or

@@ -1,0 +1,33 @@
+// Tests what is told of the owner of the platform key, whom somebody added to a group by hand, under `groups.members: authoritative`.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const OWNER = 'admin@acme.example';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ target: { groups: { members: 'authoritative' } } });
+  const ann = await place.idp.createUser('ann@acme.example');
+  await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  const owner = (await place.platform.user(OWNER))?.scimId ?? '';
+  const viewer = (await place.platform.user('viewer@acme.example'))?.scimId ?? '';
+  await byHand(place, 'PATCH', `/Groups/${(await place.platform.group('crew'))?.scimId}`, {
+    op: 'add',
+    path: 'members',
+    value: [{ value: owner }, { value: viewer }],
+  });
+}, 60_000);
+afterAll(() => place.stop());
+
+test('an account and the owner of the key were added by hand → a reconcile removes the account, and plan and explain name the owner, who stays', async () => {
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect((await place.platform.group('crew'))?.members).toEqual(['ann@acme.example', OWNER]);
+  const plan = await place.commands.run('plan');
+  expect(plan).toMatchObject({ code: 0, text: expect.stringContaining('no changes.') });
+  expect(plan.text).toContain(`Account ${OWNER} in crew`);
+  const [{ verdict, reasons }] = (await place.commands.run('explain', 'crew', '--json')).json;
+  expect([verdict, reasons.join(' ')]).toEqual(['asDesired', expect.stringContaining(OWNER)]);
+}, 60_000);
