@@ -113,7 +113,8 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
   );
   if (used + limit.waiting + limit.held <= limit.allowance)
     say(
-      '    all of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written',
+      '    all of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written' +
+        (kind === 'delete' ? '; the deletion of a group is held with the removals of its members' : ''),
     );
   for (const { ref, name, member, at } of usedBy)
     say(`    counted ${at}: ${member === undefined ? name : `${member}, ${name}`} (${ref})`);

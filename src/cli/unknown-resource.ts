@@ -121,7 +121,7 @@ function notKnownText(
   return (
     (lost === undefined ? '' : `${lost} `) +
     `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
-    `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
+    `by ${ways}. A resource of this name was never pushed, its push was refused (the identity provider has the reason), or it was renamed, deleted or forgotten. ` +
     (restored === undefined
       ? ''
       : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +

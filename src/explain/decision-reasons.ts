@@ -58,7 +58,16 @@ function heldParts(
   { own, following, waiting }: { own: DestructiveKind[]; following: string[]; waiting: string[] },
 ): string[] {
   const removed = own.filter((each) => each === 'removeMembers').length;
-  const others = new Set(own.filter((each) => each !== 'removeMembers').map((each) => GUARD_WORDS[each]));
+  const cleared = own.filter((each) => each === 'clearAttributes').length;
+  const others = new Set(
+    own
+      .filter((each) => each !== 'removeMembers')
+      .map((each) =>
+        each === 'clearAttributes' && cleared > 1
+          ? counted(cleared, GUARD_WORDS.clearAttributes)
+          : GUARD_WORDS[each],
+      ),
+  );
   const related = `${kind === 'User' ? 'group' : 'member'}${waiting.length === 1 ? '' : 's'}`;
   return [
     ...(others.size > 0 ? [`its ${[...others].join(' and ')}`] : []),

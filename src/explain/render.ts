@@ -65,9 +65,19 @@ export const renderExplanations = (all: Explanation[], options: { all: boolean }
       .filter(({ ref, connection }) => ref === found.ref && connection === found.connection);
     return page(parts, found, {
       room: roomOf(all.length),
+      alone: aloneOptions(found, all),
       earlier: earlier.map((each) => ({ target: each.target, parts: pagePartsOf(each, { all: false }) })),
     });
   });
+
+/** Returns how one of several explanations is asked for alone: by its target, its ref or both. A single explanation has ''. */
+function aloneOptions({ ref, target }: Explanation, all: readonly Explanation[]): string {
+  if (all.length === 1) return '';
+  const isOnly = (isSame: (each: Explanation) => boolean): boolean => all.filter(isSame).length === 1;
+  if (isOnly((each) => each.target === target)) return `More: --target ${target}. `;
+  const isOnlyOfRef = isOnly((each) => each.ref === ref);
+  return `More: scim-bridge explain ${ref}${isOnlyOfRef ? '' : ` --target ${target}`}. `;
+}
 
 /** Returns every line in full. */
 function everything(parts: PageParts): string[] {
@@ -104,7 +114,7 @@ interface EarlierPage {
 function page(
   parts: PageParts,
   found: Explanation,
-  { room, earlier }: { room: Room; earlier: EarlierPage[] },
+  { room, alone, earlier }: { room: Room; alone: string; earlier: EarlierPage[] },
 ): string[] {
   const short = nameShortener(found);
   const gap = room.isWide ? [''] : [];
@@ -128,8 +138,7 @@ function page(
       linesOf(section) <= (shares[at] ?? 0) && section.rows.every((row) => fitsLine(short(row))),
   );
   const isWhole = top.isWhole && areListsWhole;
-  const more = room === ALONE ? '' : `More: --target ${found.target}. `;
-  return [...top.lines, ...lists, ...(isWhole ? [] : [`${more}Everything: --all, or --json.`])];
+  return [...top.lines, ...lists, ...(isWhole ? [] : [`${alone}Everything: --all, or --json.`])];
 }
 
 /** A list with its title. */

@@ -188,7 +188,7 @@ function limitOf({
       { class: 'soft' },
       `The settings allow ${most}, and ${percent} % of ${population} ${POPULATIONS[kind]}. ${waiting} more accepted and not written yet. `,
       used + waiting + held <= allowance &&
-        'All of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written. ',
+        `All of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written${kind === 'delete' ? '; the deletion of a group is held with the removals of its members' : ''}. `,
       usedSince && [
         'A change counts from the time when the guard allowed its write; the log tells whether it succeeded, as far back as it reaches. The oldest: ',
         ago(usedSince),

@@ -38,7 +38,9 @@ test.each([
   const { code, text } = await place.commands.run(...words);
   expect(code).toBe(4);
   expect(text).toContain(`${nobody} is known as ${NAME} in ${places}, by userName, externalId, address, `);
-  expect(text).toContain('was never pushed, or was renamed, deleted or forgotten. ');
+  expect(text).toContain(
+    'was never pushed, its push was refused (the identity provider has the reason), or it was renamed, deleted or forgotten. ',
+  );
   expect(text).toContain('See scim-bridge links list for the names that are known');
 });
 

@@ -130,6 +130,19 @@ const pagesOf = (facts: object[]): string[][] =>
 /** Number of lines with an empty line between two pages. */
 const height = (pages: string[][]): number => pages.flat().length + pages.length - 1;
 
+test('explain of a name that two people have at one target names each person alone, and --target only where it tells them apart', () => {
+  const ends = (facts: object[]): unknown[] => pagesOf(facts).map((lines) => lines.at(-1));
+  const everything = 'Everything: --all, or --json.';
+  expect(ends([stuckAt('main'), { ...stuckAt('main'), ref: 'User:2' }])).toEqual([
+    `More: scim-bridge explain ${ANN.ref}. ${everything}`,
+    `More: scim-bridge explain User:2. ${everything}`,
+  ]);
+  const [first] = ends(
+    ['main', 'other'].flatMap((target) => [stuckAt(target), { ...stuckAt(target), ref: 'User:2' }]),
+  );
+  expect(first).toBe(`More: scim-bridge explain ${ANN.ref} --target main. ${everything}`);
+});
+
 test('explain with two long explanations fits 50 lines, shows the start of each part, and writes a repeated cause as "as above"', () => {
   const stuck = stuckAt('main');
   const both = pagesOf([stuck, { ...stuckAt('other'), ref: 'User:2' }]);

@@ -136,7 +136,8 @@ async function findOne(
 const unknown = (): Problem =>
   new Problem(
     404,
-    'No person and no group has this name in the connections of the settings: the identity provider has not pushed it. ' +
+    'No person and no group has this name in the connections of the settings: it was never pushed, its push was refused ' +
+      '(the identity provider has the reason), or it was renamed, deleted or forgotten. ' +
       'Say a userName, externalId, address, group name, id, or a ref such as User:<id>. ' +
       '/admin/v1/links/show also finds accounts of connections that left the settings.',
   );
