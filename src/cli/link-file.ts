@@ -1,16 +1,16 @@
 // Exports links to a file and imports them from it. The file is NDJSON: each line is one link, as scim-bridge links list --json
 // has it.
 import { once } from 'node:events';
-import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type Imported, importLinks } from '../ops/links/import-links.ts';
-import { type LinkSources, listLinks } from '../ops/links/link-rows.ts';
+import { type LinkRow, type LinkSources, listLinks } from '../ops/links/link-rows.ts';
 import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
-import { unreadable } from './private-file.ts';
+import { unreadable, writePrivately } from './private-file.ts';
 import { withScopes } from './scopes.ts';
 
 export interface ImportFlags extends OperatorFlags {
@@ -24,31 +24,20 @@ export async function exportTo(
   filter: Parameters<typeof listLinks>[1],
   file: string | undefined,
 ): Promise<number> {
-  // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
-  const out = file === undefined ? undefined : openNew(file);
-  let count = 0;
-  try {
+  async function exportRows(write: (row: LinkRow) => unknown): Promise<number> {
+    let count = 0;
     for await (const row of listLinks(sources, filter)) {
       // A link without platform id cannot be imported.
       if (row.platformId === null) continue;
       count++;
-      if (out === undefined) sayJson(row);
-      else writeSync(out, `${visible(JSON.stringify(row))}\n`);
+      await write(row);
     }
-  } finally {
-    if (out !== undefined) closeSync(out);
+    return count;
   }
-  return count;
-}
-
-/** Opens a new file that only its owner may read. @throws Error when the name is taken */
-function openNew(file: string): number {
-  try {
-    return openSync(file, 'wx', 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new Error(`${file} is there already: name another file.`, { cause: error });
-  }
+  if (file === undefined) return exportRows(sayJson);
+  return writePrivately(file, { overwrite: undefined }, (out) =>
+    exportRows((row) => out.write(`${visible(JSON.stringify(row))}\n`)),
+  );
 }
 
 /** Links resources as the lines of a file say. Each line that is not taken is named with the reason; the exit code is 1 then. */

@@ -8,14 +8,15 @@ import { join } from 'node:path';
 /**
  * Lets `write` fill a file that no other user may read. The file has its name only when it is complete; a file that `write` or a
  * signal leaves incomplete is removed. With `overwrite` it replaces an existing file; a symbolic link is replaced, not followed.
- * @throws Error when the name is taken and `overwrite` is false
+ * @param options.overwrite undefined: the command has no such option
+ * @throws Error when the name is taken and `overwrite` is not true
  */
 export async function writePrivately<T>(
   file: string,
-  { overwrite }: { overwrite: boolean },
+  { overwrite }: { overwrite: boolean | undefined },
   write: (out: FileHandle) => Promise<T>,
 ): Promise<T> {
-  if (!overwrite && (await isThere(file))) throw taken(file);
+  if (!overwrite && (await isThere(file))) throw taken(file, overwrite);
   const path = `${file}.${randomBytes(6).toString('hex')}.part`;
   const out = await open(path, 'wx', 0o600);
   const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -27,7 +28,7 @@ export async function writePrivately<T>(
   try {
     const result = await write(out);
     await out.sync();
-    if (!overwrite) await takeName(file);
+    if (!overwrite) await takeName(file, overwrite);
     await rename(path, file);
     return result;
   } catch (error) {
@@ -46,15 +47,17 @@ const isThere = (file: string): Promise<boolean> =>
   );
 
 /** Makes an empty file, so that the rename that follows replaces no file of somebody else. */
-async function takeName(file: string): Promise<void> {
+async function takeName(file: string, overwrite: false | undefined): Promise<void> {
   const empty = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? taken(file) : error;
+    throw error.code === 'EEXIST' ? taken(file, overwrite) : error;
   });
   await empty.close();
 }
 
-const taken = (file: string): Error =>
-  new Error(`${file} is there already: name another file, or say --overwrite.`);
+const taken = (file: string, overwrite: false | undefined): Error =>
+  new Error(
+    `${file} is there already: name another file${overwrite === undefined ? '' : ', or say --overwrite'}.`,
+  );
 
 /** Returns the error of a file that cannot be opened; for a missing file it is a plain sentence. */
 export const unreadable = (file: string, error: NodeJS.ErrnoException): Error =>

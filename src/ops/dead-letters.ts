@@ -3,6 +3,7 @@ import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { conditionText } from '../directory/outbox/condition-text.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
+import { inPortions } from '../directory/redis/portions.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import { givenUpText, isGivenUp } from '../sync/names/taken-by-connection.ts';
@@ -41,7 +42,7 @@ export interface DeadLetterPage {
   limit?: number | undefined;
 }
 
-/** Largest number of dead letters that one read returns. */
+/** Number of dead letters whose names and reasons are read at once. */
 const PORTION = 1000;
 
 /** Returns dead letters in the order of connections and targets, the oldest of each target first. */
@@ -53,29 +54,16 @@ export async function listDeadLetters(
   let skip = offset;
   for (const state of states) {
     for (const outbox of state.outboxes.values()) {
-      for await (const portion of portionsOf(outbox, { offset: skip, limit: limit - found.length })) {
-        skip += portion.length;
+      // One read, because dead letters that end between two reads would shift the others out of the second one.
+      const blocked = await outbox.blocked({ offset: skip, limit: limit - found.length });
+      for (const portion of inPortions(blocked, PORTION))
         found.push(...(await describe(state, outbox, portion)));
-      }
       if (found.length >= limit) return found;
-      // All dead letters of this target are left out or listed now, so the rest of the offset belongs to the next target.
-      skip = Math.max(0, skip - (await outbox.countBlocked()));
+      // Without a found one the offset is past this target, and the next target skips the rest of it.
+      skip = blocked.length > 0 ? 0 : Math.max(0, skip - (await outbox.countBlocked()));
     }
   }
   return found;
-}
-
-/** Yields `limit` dead letters of one target at most. A portion of fewer than PORTION is the last one. */
-async function* portionsOf(
-  outbox: Outbox,
-  { offset, limit }: { offset: number; limit: number },
-): AsyncGenerator<Awaited<ReturnType<Outbox['blocked']>>> {
-  let read = 0;
-  for (let last = PORTION; last === PORTION && read < limit; read += last) {
-    const portion = await outbox.blocked({ offset: offset + read, limit: Math.min(PORTION, limit - read) });
-    yield portion;
-    last = portion.length;
-  }
 }
 
 /**

@@ -211,3 +211,23 @@ export function requireConnectionAndTarget(
   if (filter.connection !== undefined) stateOf(context, filter.connection);
   requireTarget(context, filter.target);
 }
+
+/**
+ * Checks the names of an order or a list about the present settings; undefined means all.
+ * @throws Problem 404 as `requireConnectionAndTarget`, and for a connection that does not feed the target
+ */
+export function requireFed(
+  context: AdminContext,
+  filter: { connection?: string | undefined; target?: string | undefined },
+): void {
+  requireConnectionAndTarget(context, filter);
+  const { connection, target } = filter;
+  if (connection === undefined || target === undefined) return;
+  const { outboxes } = stateOf(context, connection);
+  if (outboxes.has(target)) return;
+  const fed = [...outboxes.keys()].join(', ');
+  throw new Problem(
+    404,
+    `The connection ${connection} does not feed the target ${target}. It feeds: ${fed}.`,
+  );
+}

@@ -11,7 +11,7 @@ import {
   type DeadLetterSelection,
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
-import { json, getRoute, requireConnectionAndTarget, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, getRoute, requireFed, type AdminContext, type AdminRoute } from '../route.ts';
 import { orderRoute } from '../operator-fields.ts';
 import { arrayOf, onlyConnection, onlyTarget, textField, toQuery } from '../schema-fields.ts';
 import { MOST_OF_A_PAGE, pageFields } from '../list-page.ts';
@@ -88,7 +88,7 @@ function decisionRoute(
       },
       refuses: orderRefuses,
       handle: async ({ refs, connection, target }, actor) => {
-        requireConnectionAndTarget(context, { connection, target });
+        requireFed(context, { connection, target });
         const selection = { ...(refs ? { refs } : { all: true as const }), connection, target };
         const reached = await run(context.states, selection, actor);
         if (reached.length === 0 && refs)

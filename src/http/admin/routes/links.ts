@@ -8,14 +8,7 @@ import { importLinks, type Imported } from '../../../ops/links/import-links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/links/removed-targets.ts';
 import { Problem, severalProblem } from '../problem.ts';
 import { EXPORT_TYPES } from '../log-export.ts';
-import {
-  json,
-  requireConnectionAndTarget,
-  getRoute,
-  postRoute,
-  type AdminContext,
-  type AdminRoute,
-} from '../route.ts';
+import { json, requireFed, getRoute, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import {
   arrayOf,
   body,
@@ -144,7 +137,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       409: 'The name means more than one, or access is still to be taken away at the platform.',
     },
     handle: async ({ resource: text, connection, target, leaveAccount }, actor) => {
-      requireConnectionAndTarget(context, { connection, target });
+      requireFed(context, { connection, target });
       const searched = toSearched(context.states);
       const found = await findForOrder(
         searched.filter((each) => each.connection === (connection ?? each.connection)),
@@ -196,7 +189,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
 
 /** @throws Problem 404 for a name that neither the settings nor the removed targets have */
 async function requireListed(context: AdminContext, filter: LinkFilter): Promise<void> {
-  if ((await removedFeeds(context, filter)).length === 0) requireConnectionAndTarget(context, filter);
+  if ((await removedFeeds(context, filter)).length === 0) requireFed(context, filter);
 }
 
 async function* linesOf(context: AdminContext, filter: LinkFilter): AsyncGenerator<string> {

@@ -1,13 +1,6 @@
 // Routes of the state of each target: status, its stream and history, waiting changes and exceptions; and of the settings.
 import { readStatus } from '../../../ops/status/status.ts';
-import {
-  type AdminContext,
-  type AdminRoute,
-  getRoute,
-  json,
-  requireConnectionAndTarget,
-  requireTarget,
-} from '../route.ts';
+import { type AdminContext, type AdminRoute, getRoute, json, requireFed, requireTarget } from '../route.ts';
 import {
   eachOf,
   arrayOf,
@@ -134,7 +127,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: { 404: 'There is no such connection or target.' },
     handle: async ({ query }) => {
-      requireConnectionAndTarget(context, query);
+      requireFed(context, query);
       return json(await listExceptions(context.states, { ...query, limit: query.limit ?? MOST_OF_A_PAGE }));
     },
   }),
