@@ -68,10 +68,15 @@ export function startScheduler(
     busy.add(each.scope);
     return runOnce(deps, each, { ...options, why, signal }).finally(() => busy.delete(each.scope));
   };
+  // A run before `returnedTargetsNoted` would take a target that is back for one that was fed all the time.
+  const runAsScheduled = async (each: ScheduledScope): Promise<void> => {
+    await options.returnedTargetsNoted;
+    await run(each, 'schedule');
+  };
   const task =
     options.schedule === null
       ? undefined
-      : cron.createTask(options.schedule, () => scopes.forEach((each) => track(run(each, 'schedule'))), {
+      : cron.createTask(options.schedule, () => scopes.forEach((each) => track(runAsScheduled(each))), {
           timezone: options.timezone,
           name: 'reconcile',
           suppressMissedWarning: true,
