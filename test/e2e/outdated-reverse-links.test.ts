@@ -1,5 +1,7 @@
 // Tests reverse links in Redis that are out of date: the resource that one names is linked to another account or group by now.
 import '../support/load-modules.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { byHand, createByHand } from '../support/by-hand.ts';
 import { commandsAt } from '../support/commands-at.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -47,4 +49,22 @@ test('the reverse link of a free group names a group that is linked to another o
     scimId: free,
     members: [ANN],
   });
+}, 60_000);
+
+test('the reverse link of a free group names a group that is linked to another one → links import links a new group to it, as its dry run says', async () => {
+  await createByHand(place, 'Groups', { displayName: 'Spare' });
+  const spare = (await place.platform.group('Spare'))?.scimId;
+  await reverse(spare, `Group:${crew}`);
+  // Without a worker the new group does not find the free one by itself.
+  await place.stopApps();
+  await place.start('api');
+  const ref = `Group:${await place.idp.createGroup('Spare', [ann])}`;
+  const file = join(place.commands.folder, 'links.jsonl');
+  const row = { connection: 'default', target: 'main', kind: 'Group', ref, platformId: spare };
+  writeFileSync(file, JSON.stringify(row));
+  const counts = async (...more: string[]): Promise<unknown> =>
+    (await place.commands.run('links', 'import', file, '--json', ...more)).json.counts;
+  expect([await counts('--dry-run'), await counts()]).toEqual([{ imported: 1 }, { imported: 1 }]);
+  expect((await outcome('links', 'show', `Group:${crew}`))[1]).not.toContain(spare);
+  expect((await outcome('links', 'show', ref))[1]).toContain(spare);
 }, 60_000);

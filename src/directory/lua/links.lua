@@ -9,6 +9,13 @@ local function ref_linked_to(target, platform_key)
   return stored and string.match(stored, '^%S+'), stored
 end
 
+-- Returns the platform id in the link of a resource; nil: the link has none, or is lost or damaged. A reverse link is out of
+-- date if the link of the resource that it names has another id.
+local function linked_id(target, ref)
+  local is_read, link = pcall(cjson.decode, redis.call('HGET', key('links', target), ref) or '')
+  return is_read and type(link) == 'table' and link.id or nil
+end
+
 -- Removes the fingerprint of an account whose link was written, because the account may differ from the new link.
 local function forget_print(target, platform_key, ref)
   local holder, stored = ref_linked_to(target, platform_key)

@@ -5,14 +5,15 @@
 -- RETURN {"imported"} | {"unchanged"}: it has this link | {"taken"}: the platform id is linked to another stored
 --        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
 -- NEEDS keys (EDIT, key, p, texts), exceptions (set_exception), groups (groups_of)
--- NEEDS inherit_handover (inherit_handover), links (ref_linked_to, unlink), marks (mark)
+-- NEEDS inherit_handover (inherit_handover), links (linked_id, ref_linked_to, unlink), marks (mark)
 -- NEEDS pending_groups (set_pending, set_pending_all), resume_unconfirmed (resume_unconfirmed), signs (TO_ADD)
 local link_text, records = texts[1], key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end
 local platform_key = p.kind .. ':' .. p.platformId
 local holder = ref_linked_to(p.target, platform_key)
-local is_other = holder and holder ~= p.ref
+-- A link that was lost or is damaged may have had this id (`holderOf` of links.ts).
+local is_other = holder and holder ~= p.ref and (linked_id(p.target, holder) or p.platformId) == p.platformId
 if is_other and redis.call('HEXISTS', records, string.match(holder, ':(.*)$')) == 1 then return { 'taken' } end
 local stored = redis.call('HGET', key('links', p.target), p.ref)
 local former = stored and cjson.decode(stored).id

@@ -25,7 +25,7 @@
 --        6. Make groups due that may add the user, by the additions that are pending after step 5.
 -- NEEDS keys (clock, EDIT, key, p, texts), forget_link (forget_link), groups (groups_of), guard_items (guard_close)
 -- NEEDS inherit_handover (inherit_handover)
--- NEEDS links (clear_suspected_drift, forget_print, ref_linked_to, unlink), log (write_log), marks (mark, mark_at)
+-- NEEDS links (clear_suspected_drift, forget_print, linked_id, ref_linked_to, unlink), log (write_log), marks (mark, mark_at)
 -- NEEDS pending_groups (end_decided_removal, set_pending, set_removal), resume_unconfirmed (resume_unconfirmed)
 -- NEEDS signs (KEPT_REMOVAL, TO_ADD, TO_REMOVE, UNCONFIRMED_REMOVAL)
 
@@ -58,9 +58,7 @@ end
 local function is_linked_to_other()
   local holder = ref_linked_to(p.target, p.kind .. ':' .. p.platformId)
   if not holder or holder == p.ref or holder == p.takenFrom then return false end
-  -- The reverse link may be out of date.
-  local is_read, known = pcall(cjson.decode, redis.call('HGET', key('links', p.target), holder) or '{}')
-  return is_read and known.id == p.platformId
+  return linked_id(p.target, holder) == p.platformId
 end
 
 local link_text = texts[1]

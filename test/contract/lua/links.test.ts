@@ -85,6 +85,31 @@ describe('links and pending memberships', () => {
     await expect(store.state.links.get('main', USER)).resolves.toEqual({});
   });
 
+  it('an imported link of an account whose outdated reverse link names a deleted user leaves the link of that user to another account', async () => {
+    const [own, other] = [`p-${ADA}`, 'p-other'];
+    await store.putUser(CAT, { userName: 'cat' });
+    await store.redis.hset(store.keys.key('linked', 'main'), `User:${other}`, USER);
+    await store.remove('User', ADA);
+    const cat: Ref = `User:${CAT}`;
+    await expect(store.outbox.adoptLink(cat, { id: other }, 'import')).resolves.toBe('imported');
+    await expect(store.state.links.get('main', USER)).resolves.toMatchObject({ id: own });
+    await expect(store.state.links.holderOf('main', 'User', other)).resolves.toBe(cat);
+    // The account of the deleted user can be imported too; it has one link then.
+    await expect(store.outbox.adoptLink(`User:${BOB}`, { id: own }, 'import')).resolves.toBe('imported');
+    await expect(store.state.links.get('main', USER)).resolves.toEqual({});
+  });
+
+  it.each([undefined, '{'])(
+    'a stored user whose link was lost or is damaged keeps its account (%s)',
+    async (text) => {
+      const links = store.keys.key('links', 'main');
+      if (text === undefined) await store.redis.hdel(links, USER);
+      else await store.redis.hset(links, USER, text);
+      const adopted = store.outbox.adoptLink(`User:${BOB}`, { id: `p-${ADA}` }, 'import');
+      await expect(adopted).resolves.toBe('taken');
+    },
+  );
+
   it('listing the links of a target returns each link once', async () => {
     const refs: Ref[] = [];
     for await (const { ref } of store.state.links.all('main')) refs.push(ref);
