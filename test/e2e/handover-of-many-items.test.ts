@@ -1,12 +1,27 @@
-// Tests that a person with more items than one run moves is handed over by several runs.
+// Tests that work beyond the limits of one run is handed over by later runs, also behind work that cannot be moved.
 import '../support/load-modules.ts';
+import type { CallOptions } from '../../src/platform/client.ts';
+import type { ConsoleUser } from '../../src/platform/wire.ts';
+import { createScenario } from '../support/scenario.ts';
 import { openWorkspace, ownedBy, placeOf } from '../support/workspace.ts';
 
-/** As in handover-place.ts: items of a person that one run moves. */
+/** As in owned-items.ts: items of a person that one run moves. */
 const MOST_ITEMS = 5000;
+/** As in plan-handover.ts: people whose items one run moves. */
+const MOST_PEOPLE = 1000;
 
-test('a person owns one item more than a run moves → the handover is not complete after the first run, the second one moves the last item', async () => {
-  const { bridge, runs, commands, items, find, fixtures, active, close, stop } = await openWorkspace();
+const test = createScenario(openWorkspace, ({ stop }) => stop());
+
+test('a person owns one item more than a run moves → the handover is not complete after the first run, the second one moves the last item', async ({
+  bridge,
+  runs,
+  commands,
+  items,
+  find,
+  fixtures,
+  active,
+  close,
+}) => {
   const userName = 'many@acme.example';
   const id = await bridge.idp.createUser(userName);
   await active(userName, true);
@@ -30,5 +45,70 @@ test('a person owns one item more than a run moves → the handover is not compl
     `${MOST_ITEMS + 1} items moved to`,
   );
   expect((await commands.run('plan')).code).toBe(0);
-  await stop();
+}, 300_000);
+
+test('the platform refuses as many items of a person as one run moves → the second run tries the others', async ({
+  bridge,
+  runs,
+  commands,
+  fixtures,
+  active,
+  close,
+}) => {
+  const userName = 'refused@acme.example';
+  const id = await bridge.idp.createUser(userName);
+  await active(userName, true);
+  await fixtures({
+    workbooks: Array.from({ length: MOST_ITEMS + 1 }, (_, at) => ownedBy(userName, `refused ${at}`)),
+  });
+  await close(id, userName);
+  await bridge.platform.control('PATCH', '/faults', {
+    rules: [{ path: '/workspace/move', status5xx: { share: 1, status: 400 } }],
+  });
+  const listed = async (): Promise<any> =>
+    (await commands.run('handover', 'list', '--json')).json.find(
+      ({ name }: { name: string }) => name === userName,
+    );
+  const refusedItems = async (): Promise<number> => (await listed()).counts.refused;
+  expect((await runs.run()).report.message).toContain('the next run moves the rest of 1 person');
+  await expect(refusedItems()).resolves.toBe(MOST_ITEMS);
+  await runs.run();
+  await expect(refusedItems()).resolves.toBe(MOST_ITEMS + 1);
+  // Every item was tried, so the handover is complete but for the refused ones.
+  expect((await runs.run()).report.message).not.toContain('the next run moves the rest');
+  expect(await listed()).toMatchObject({ state: 'moved' });
+  await bridge.platform.control('PATCH', '/faults', { rules: [] });
+}, 300_000);
+
+test('the user list lacks the accounts of as many leavers as one run serves → the run moves the work of a later leaver', async ({
+  bridge,
+  runs,
+  bring,
+  close,
+  pathOf,
+}) => {
+  const { main } = bridge.config.targets;
+  if (main) main.guard.deactivate = { count: 10_000, percent: 100 };
+  const names = Array.from({ length: MOST_PEOPLE }, (_, at) => `unlisted${at}@acme.example`);
+  const ids: string[] = [];
+  for (const name of names) ids.push(await bridge.idp.createUser(name));
+  const zoe = await bring('zoe');
+  await bridge.idle();
+  for (const id of ids) await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { active: false } });
+  await bridge.idle();
+  await close(zoe.id, zoe.userName);
+  for (const { scope } of runs.scopes) {
+    const { accounts } = scope.target.client;
+    const whole = { ...accounts };
+    const isListed = ({ username }: ConsoleUser): boolean => !username.startsWith('unlisted');
+    Object.assign(accounts, {
+      list: async function* (options?: CallOptions) {
+        for await (const account of whole.list(options)) if (isListed(account)) yield account;
+      },
+      search: async (text: string, options?: CallOptions) =>
+        (await whole.search(text, options)).filter(isListed),
+    });
+  }
+  await runs.run();
+  await expect(pathOf('zoe book')).resolves.toBe(`Team/${zoe.userName}`);
 }, 300_000);

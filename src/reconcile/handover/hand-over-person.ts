@@ -69,8 +69,9 @@ export async function handOverPerson(
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !ownedKeys.has(itemKey(item)));
   const all = [...interrupted, ...items];
   const confirmed = await confirmMoves(scope, ref, head, all, { ownedBefore: ownedKeys, refused }, options);
-  // If nothing was moved, the next run would meet the same items.
-  const hasRest = person.items.length >= MOST_ITEMS && confirmed.moved > 0;
+  // `reason`: the platform refused the move before. If nothing else was tried and nothing was moved, no rest is left.
+  const isAnyNew = items.some(({ reason }) => reason === undefined);
+  const hasRest = person.items.length >= MOST_ITEMS && (isAnyNew || confirmed.moved > 0);
   // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do, and items beyond
   // the limit of a run.
   if (problem === undefined && confirmed.unconfirmed === 0 && !hasRest)

@@ -4,10 +4,10 @@ import { itemKey } from '../../directory/outbox/handover-store.ts';
 import { counted } from '../../support/counted.ts';
 import { giveBack } from './give-back.ts';
 import { handOverPerson } from './hand-over-person.ts';
-import { findHandoverPlace, platformProblem } from './handover-place.ts';
-import { readOwnedItems } from './owned-items.ts';
+import { findHandoverPlace, platformProblem, type HandoverPlace } from './handover-place.ts';
+import { ownedItems, type OwnedItem } from './owned-items.ts';
 import { whyStopped, type HandoverOptions } from './handover-steps.ts';
-import type { HandoverSection } from './plan-handover.ts';
+import type { HandoverSection, PlannedHandover } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
@@ -36,12 +36,9 @@ export async function handOver(
     if (due.length === 0) return undefined;
     const place = await findHandoverPlace(scope.target.client.workspace, setting, options);
     if (place.kind === 'problem') return place.problem;
-    const accounts = new Set(due.map(({ account }) => account));
-    const owned = await readOwnedItems(scope.target.client.workspace, place, accounts, options);
+    const owned = await readPlanned(scope, place, due, options);
     for (const person of due) {
-      const planned = new Set(person.items.map(itemKey));
-      const items = (owned.get(person.account) ?? []).filter((item) => planned.has(itemKey(item)));
-      const end = await handOverPerson(scope, place, person, items, options);
+      const end = await handOverPerson(scope, place, person, owned.get(person.account) ?? [], options);
       done.moved += end.moved;
       done.refused += end.refused;
       if (end.hasRest) done.unfinished++;
@@ -66,4 +63,23 @@ export async function handOver(
     ...(problem === undefined ? [] : [`the handover stopped: ${problem}`]),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** Returns by account those items of the plan that the account owns now. */
+async function readPlanned(
+  { target }: ReconcileScope,
+  place: HandoverPlace,
+  people: readonly PlannedHandover[],
+  options: HandoverOptions,
+): Promise<ReadonlyMap<string, OwnedItem[]>> {
+  const planned = new Map(people.map(({ account, items }) => [account, new Set(items.map(itemKey))]));
+  const owned = new Map([...planned.keys()].map((account): [string, OwnedItem[]] => [account, []]));
+  for await (const { account, item } of ownedItems(
+    target.client.workspace,
+    place,
+    new Set(planned.keys()),
+    options,
+  ))
+    if (planned.get(account)?.has(itemKey(item))) owned.get(account)?.push(item);
+  return owned;
 }

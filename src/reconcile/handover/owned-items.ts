@@ -1,5 +1,5 @@
-// Reads the items of a workspace (folders, workbooks and reports): those that accounts own (`readOwnedItems`), and the present
-// places of known ones (`readPlaces`).
+// Reads the items of a workspace (folders, workbooks and reports): those that accounts own (`ownedItems`), and the present places of
+// known ones (`readPlaces`). `createItemChoice` limits the items of one account.
 import { itemKey } from '../../directory/outbox/handover-store.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import type { PlatformWorkspace, WorkspaceItem } from '../../platform/workspace.ts';
@@ -19,19 +19,40 @@ export interface OwnedItem {
 /** Largest number of items of one person in a plan, and so in a run; the next run continues with the rest. */
 export const MOST_ITEMS = 5000;
 
+/** The order in which items are moved. */
+const TYPES: readonly OwnedItem['type'][] = ['FOLDER', 'WORKBOOK', 'REPORT'];
+
 /**
- * Reads the items that the accounts own: folders at the root, then workbooks and reports outside the owner's root folders.
- * Items below the handover folder are left out.
- * @returns items by account
+ * Collects the items of one account, and chooses MOST_ITEMS of them. Items whose move the platform has refused come after all
+ * others: else many of them would fill every run, and no run would reach the others.
+ * @param refused keys (`TYPE:id`) of these items
+ */
+export function createItemChoice(refused: ReadonlySet<string>) {
+  const others: OwnedItem[] = [];
+  const again: OwnedItem[] = [];
+  return {
+    add: (item: OwnedItem): void => {
+      const list = refused.has(itemKey(item)) ? again : others;
+      if (list.length < MOST_ITEMS) list.push(item);
+    },
+    chosen: (): OwnedItem[] =>
+      [...others, ...again]
+        .slice(0, MOST_ITEMS)
+        .sort((left, right) => TYPES.indexOf(left.type) - TYPES.indexOf(right.type)),
+  };
+}
+
+/**
+ * Yields the items that the accounts own, each with its account: folders at the root, then workbooks and reports outside the owner's
+ * root folders. Items below the handover folder are left out.
  * @throws IncompleteList and other errors of the platform client
  */
-export async function readOwnedItems(
+export async function* ownedItems(
   workspace: PlatformWorkspace,
   { deployment, folder, path, roots }: HandoverPlace,
   accounts: ReadonlySet<string>,
   options: CallOptions,
-): Promise<Map<string, OwnedItem[]>> {
-  const owned = new Map<string, OwnedItem[]>([...accounts].map((account) => [account, []]));
+): AsyncGenerator<{ account: string; item: OwnedItem }> {
   /** By id of a root folder that moves, the account that owns it. */
   const ownerOfTop = new Map<string, string>();
   /** By id of a folder, the folders from the root to it. */
@@ -42,31 +63,29 @@ export async function readOwnedItems(
     above.set(folderId, known);
     return known;
   };
-  const add = (list: OwnedItem[], item: WorkspaceItem, from: WorkspaceItem['folderPath']): void => {
-    const { type, id, name, folderId } = item;
-    if (list.length < MOST_ITEMS)
-      list.push({ type, id, name, from: folderId, fromPath: from.map((each) => each.name) });
-  };
+  const toOwned = (
+    { type, id, name, folderId }: WorkspaceItem,
+    from: WorkspaceItem['folderPath'],
+  ): OwnedItem => ({ type, id, name, from: folderId, fromPath: from.map((each) => each.name) });
   for (const top of roots) {
     // No account has the id '', so an item without owner is left out.
-    const list = owned.get(top.ownerId ?? '');
-    if (!list || path.includes(top.id)) continue;
-    ownerOfTop.set(top.id, top.ownerId ?? '');
-    add(list, top, []);
+    const account = top.ownerId ?? '';
+    if (!accounts.has(account) || path.includes(top.id)) continue;
+    ownerOfTop.set(top.id, account);
+    yield { account, item: toOwned(top, []) };
   }
   for (const items of [
     workspace.workbooks(deployment, {}, options),
     workspace.reports(deployment, {}, options),
   ])
     for await (const item of items) {
-      const list = owned.get(item.ownerId ?? '');
-      if (!list) continue;
+      const account = item.ownerId ?? '';
+      if (!accounts.has(account)) continue;
       const from = await pathOf(item);
       // An item below the handover folder stays there; one below a root folder of its owner moves with that folder.
       const isCarried = from.some(({ id }) => id === folder.id || ownerOfTop.get(id) === item.ownerId);
-      if (!isCarried) add(list, item, from);
+      if (!isCarried) yield { account, item: toOwned(item, from) };
     }
-  return owned;
 }
 
 /**

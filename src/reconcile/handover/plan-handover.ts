@@ -1,21 +1,16 @@
 // Plans the handover of closed accounts, and writes nothing (ADR 0025): finds the closed accounts that may own items
-// (`leaversOf`) and the people who are active again (`returnersOf`), reads the items at the platform (`readItems`), and says for
+// (`leaversOf`) and the people who are active again (`returnersOf`), reads the items at the platform (`readOwners`), and says for
 // each person what is moved, when, and to which folder.
 import { holdAdvice } from '../../directory/guard/operator-hold.ts';
-import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
+import { itemKey, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { consoleAccountsOf, type ShownAccount } from '../../sync/user/user-list.ts';
 import type { FindConsoleAccounts } from '../compare/console-list.ts';
 import type { PlanEntry } from '../entry.ts';
-import {
-  findHandoverPlace,
-  platformProblem,
-  type HandoverPlace,
-  type HandoverSetting,
-} from './handover-place.ts';
-import { readOwnedItems, type OwnedItem } from './owned-items.ts';
+import { findHandoverPlace, platformProblem, type HandoverPlace } from './handover-place.ts';
+import { createItemChoice, ownedItems, type OwnedItem } from './owned-items.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { isoTime } from '../../support/sources.ts';
 
@@ -54,16 +49,15 @@ interface PlanHandoverOptions {
   signal: AbortSignal;
   /** Whether the lists of the platform were read completely. */
   isProven: boolean;
+  /** Find console accounts by their userName, as `ScanResult` has them. */
   findConsoleAccounts: FindConsoleAccounts;
+  findListedAccounts: FindConsoleAccounts;
   /** The other entries of the same plan. A person with an entry here gets no handover yet, because the account is still to change. */
   entries: PlanEntry[];
 }
 
 export const DAY_MS = 86_400_000;
-/**
- * Largest number of closed accounts, and of people who are active again, because looking up the numeric id of an account may cost a
- * call.
- */
+/** Largest number of closed accounts whose owner is known, and of people who are active again. */
 const MOST_PEOPLE = 1000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;
@@ -79,27 +73,28 @@ interface Leaver {
 /** Returns the handover section of a plan; undefined: the setting is off, or no item is to be moved. */
 export async function planHandover(
   scope: ReconcileScope,
-  { signal, isProven, entries, findConsoleAccounts }: PlanHandoverOptions,
+  options: PlanHandoverOptions,
 ): Promise<HandoverSection | undefined> {
+  const { signal, isProven, entries } = options;
   const setting = scope.target.policy.handover;
   if (!setting) return undefined;
   const differing = new Set(entries.flatMap(({ ref }) => ref ?? []));
   const isUnchanged = ({ ref }: { ref: Ref }): boolean => !differing.has(ref);
-  const leavers = (await leaversOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
+  const times = { now: scope.clock.now(), waitMs: setting.afterDays * DAY_MS };
+  const leavers = (await leaversOf(scope, times)).filter(isUnchanged);
   const returning = (await returnersOf(scope)).filter(isUnchanged).slice(0, MOST_PEOPLE);
   if (leavers.length + returning.length === 0) return undefined;
   const { workspace } = scope.target.client;
   const section = { deployment: setting.deployment, folder: setting.folder, people: returning };
   const place = await findHandoverPlace(workspace, setting, { signal });
   if (place.kind === 'problem') return { ...section, problem: place.problem };
-  let owned: ItemsOfLeavers;
+  let owners: Owner[];
   try {
-    owned = await readItems(scope, place, leavers, { signal, findConsoleAccounts });
+    owners = await readOwners(scope, place, leavers, options);
   } catch (error) {
     return { ...section, problem: `the workspace was not read whole: ${platformProblem(error)}` };
   }
-  const now = scope.clock.now();
-  const people = leavers.flatMap((leaver) => toHandover(leaver, owned, { place, setting, now }));
+  const people = owners.flatMap((owner) => toHandover(owner, place, times));
   const hold = await scope.outbox.guardStore.onHold();
   const problem = hold
     ? onHoldText(scope.target.name, hold)
@@ -114,44 +109,64 @@ export async function planHandover(
 export const onHoldText = (target: string, hold: Parameters<typeof holdAdvice>[1]): string =>
   `all writes to ${target} are on hold: ${holdAdvice(target, hold)}`;
 
-/** Numbers of the accounts of leavers by ref, and the items that these accounts own by number. */
-interface ItemsOfLeavers {
-  accounts: ReadonlyMap<Ref, string>;
-  items: ReadonlyMap<string, OwnedItem[]>;
+/** A leaver whose account number is known, and the items that are moved next. */
+interface Owner extends Leaver {
+  account: string;
+  items: OwnedItem[];
 }
 
-/** Reads the items of the leavers. @throws errors of the platform client */
-async function readItems(
-  { target: { client } }: ReconcileScope,
+/**
+ * Finds the account numbers of the leavers, and reads the items of the first MOST_PEOPLE that have one. Leavers that the user list
+ * lacks are passed over, because they would keep the others back for ever.
+ * @throws errors of the platform client
+ */
+async function readOwners(
+  scope: ReconcileScope,
   place: HandoverPlace,
   leavers: readonly Leaver[],
-  { signal, findConsoleAccounts }: Pick<PlanHandoverOptions, 'signal' | 'findConsoleAccounts'>,
-): Promise<ItemsOfLeavers> {
-  const accounts = new Map<Ref, string>();
-  for (const { ref, link } of leavers) {
-    const { id = '', core: { userName = '', externalId } = {} } = link;
+  { signal, findConsoleAccounts, findListedAccounts }: PlanHandoverOptions,
+): Promise<Owner[]> {
+  const { client } = scope.target;
+  const found: (Leaver & { account: string })[] = [];
+  for (const [index, leaver] of leavers.entries()) {
+    // A search is one call, the list of all accounts many. It is read only if most searches have named no owner.
+    const find = index < MOST_PEOPLE ? findConsoleAccounts : findListedAccounts;
+    const isEnough = index === MOST_PEOPLE && found.length > MOST_PEOPLE / 2;
+    if (isEnough || found.length === MOST_PEOPLE) break;
+    const { id = '', core: { userName = '', externalId } = {} } = leaver.link;
     const named = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
-    const account = await numberOf(client, named, findConsoleAccounts, signal);
-    if (account !== undefined) accounts.set(ref, account);
+    const account = await numberOf(client, named, find, signal);
+    if (account !== undefined) found.push({ ...leaver, account });
   }
-  if (accounts.size === 0) return { accounts, items: new Map() };
-  return {
-    accounts,
-    items: await readOwnedItems(client.workspace, place, new Set(accounts.values()), { signal }),
-  };
+  if (found.length === 0) return [];
+  const choices = new Map<string, ReturnType<typeof createItemChoice>>();
+  for (const leaver of found) choices.set(leaver.account, createItemChoice(await refusedOf(scope, leaver)));
+  const accounts = new Set(choices.keys());
+  for await (const { account, item } of ownedItems(client.workspace, place, accounts, { signal }))
+    choices.get(account)?.add(item);
+  return found.map((leaver) => ({ ...leaver, items: choices.get(leaver.account)?.chosen() ?? [] }));
+}
+
+/** Returns the keys of the items whose move the platform refused in an earlier run after this closing. */
+async function refusedOf({ handovers }: ReconcileScope, { ref, link, head }: Leaver): Promise<Set<string>> {
+  if (head?.closedAt !== link.closedAt) return new Set();
+  const { items = [] } = (await handovers.read(ref)) ?? {};
+  return new Set(items.filter(({ state }) => state === 'refused').map(itemKey));
+}
+
+/** `waitMs`: time between the closing of an account and its handover. */
+interface HandoverTimes {
+  now: number;
+  waitMs: number;
 }
 
 /** Returns the handover of a leaver in a list; an empty list if none is planned now. */
 function toHandover(
-  { ref, link, head }: Leaver,
-  { accounts, items: itemsOf }: ItemsOfLeavers,
-  { place, setting, now }: { place: HandoverPlace; setting: HandoverSetting; now: number },
+  { ref, link, head, account, items }: Owner,
+  place: HandoverPlace,
+  { now, waitMs }: HandoverTimes,
 ): PlannedHandover[] {
-  const account = accounts.get(ref);
-  // No single account has the name, so the owner of the items is not known.
-  if (account === undefined) return [];
-  const items = itemsOf.get(account) ?? [];
-  const at = link.closedAt + setting.afterDays * DAY_MS;
+  const at = link.closedAt + waitMs;
   // An account that owns nothing is left out until it is due; then the run stores that there is nothing to move.
   if (items.length === 0 && at > now) return [];
   const name = String(link.core?.userName ?? ref);
@@ -169,18 +184,33 @@ function toHandover(
   ];
 }
 
-/** Returns the closed accounts that may have items to move, the earliest closed first. */
-async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<Leaver[]> {
+/**
+ * Returns the closed accounts that may have items to move: those that are due first, of them those that no run has tried, then those
+ * that were tried longest ago, so that refused moves do not keep others back; else the earliest closed first.
+ */
+async function leaversOf(
+  { links, target, handovers }: ReconcileScope,
+  { now, waitMs }: HandoverTimes,
+): Promise<Leaver[]> {
   const isProtected = protectedNames(target.policy.users.protected);
   const closed: { ref: Ref; link: Leaver['link'] }[] = [];
   for await (const { ref, link } of links.all(target.name))
     if (ref.startsWith('User:') && isClosed(link) && !isProtected(link)) closed.push({ ref, link });
-  closed.sort((left, right) => left.link.closedAt - right.link.closedAt);
   const heads = await handovers.heads(closed.map(({ ref }) => ref));
-  return closed.flatMap(({ ref, link }) => {
+  const leavers = closed.flatMap(({ ref, link }): Leaver[] => {
     const head = heads.get(ref);
     return hasItemsLeft(link, head) ? [{ ref, link, head }] : [];
   });
+  const isLater = ({ link }: Leaver): number => Number(link.closedAt + waitMs > now);
+  // `endedAt` of an earlier closing does not count.
+  const triedAt = ({ link, head }: Leaver): number =>
+    head?.closedAt === link.closedAt ? (head.endedAt ?? 0) : 0;
+  return leavers.sort(
+    (left, right) =>
+      isLater(left) - isLater(right) ||
+      triedAt(left) - triedAt(right) ||
+      left.link.closedAt - right.link.closedAt,
+  );
 }
 
 /**

@@ -61,6 +61,7 @@ export async function gatherFacts(
     signal: options.signal,
     isProven: users.proof.complete && scan.unread.size === 0,
     findConsoleAccounts: scan.findConsoleAccounts,
+    findListedAccounts: scan.findListedAccounts,
     entries,
   });
   const exceptions = await exceptionsOfPlan(scope, doneChanges, waitingBehindClosing(entries));
