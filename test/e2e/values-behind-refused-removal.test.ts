@@ -143,8 +143,9 @@ test('the platform refuses the removal of a person from a group → verify-acces
 test('the platform refuses the removal of a person from a group → reconcile writes nothing, exits 1 and counts the dead letters and the people who wait', async () => {
   await place.platform.forgetRequests();
   const [code, text] = await outcome('reconcile', '--yes', '--deadline', '20s');
-  expect(text).toContain(`${ONE_WAITS}; 2 dead letters: see scim-bridge dead-letters list`);
+  expect(text).toContain(`2 dead letters: see scim-bridge dead-letters list; ${ONE_WAITS}`);
   expect(code).toBe(1);
+  expect((await outcome('status'))[1]).toMatch(/last reconcile \S+: blocked, 2 dead letters/);
   expect(await place.platform.writes()).toEqual([]);
 }, 60_000);
 
@@ -183,6 +184,10 @@ test('all dead letters are dropped, and people still wait for a refused removal 
   );
   expect(text).not.toContain('converged');
   expect(code).toBe(1);
+  // Later runs take what is older than this time as written.
+  const runs = await place.key('reconcile:main');
+  const [convergedAt, endedAt] = await place.redis.hmget(runs, 'convergedAt', 'lastSuccessAt');
+  expect([convergedAt, endedAt]).toEqual([endedAt, expect.any(String)]);
   const status = (await outcome('status'))[1];
   expect(status).toMatch(/0 dead letters people: 3 in all: 1 linked \(.*?\), 2 left alone, 0 missing/);
   expect(status).toContain('blocked, 1 change by others found, 2 people wait for the removal from a group');

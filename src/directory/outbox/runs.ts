@@ -73,7 +73,10 @@ export interface RunState {
   last?: RunReport;
   /** End of the last run that compared everything, Unix milliseconds. */
   lastSuccessAt?: number;
-  /** End of the last run that compared everything and left no difference to write or to decide, Unix milliseconds. */
+  /**
+   * End of the last run that compared everything and left no difference to write or to decide, Unix milliseconds. The changes of
+   * people who wait for the removal from a refused group may be left.
+   */
   convergedAt?: number;
 }
 
@@ -132,9 +135,16 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
 
   /**
    * Stores the report of a run, and counts a run that failed or did not compare everything.
-   * @param hasComparedAll true: the run compared everything that is stored, although its outcome may be `unproven`
+   * @param was.hasComparedAll true: the run compared everything that is stored, although its outcome may be `unproven`
+   * @param was.hasConverged true: `convergedAt` becomes the end of this run, although its outcome may be `blocked`
    */
-  async function end(report: RunReport, hasComparedAll = comparesAll(report)): Promise<void> {
+  async function end(
+    report: RunReport,
+    {
+      hasComparedAll = comparesAll(report),
+      hasConverged = report.outcome === 'converged',
+    }: { hasComparedAll?: boolean; hasConverged?: boolean } = {},
+  ): Promise<void> {
     const last = JSON.stringify(report);
     if (!hasComparedAll) {
       await redis.hset(state, { last });
@@ -142,7 +152,7 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
       if (failures === 1) await redis.hset(state, { failingSince: String(report.endedAt) });
     } else {
       const endedAt = String(report.endedAt);
-      const converged = report.outcome === 'converged' ? { convergedAt: endedAt } : {};
+      const converged = hasConverged ? { convergedAt: endedAt } : {};
       await redis.hset(state, {
         last,
         lastSuccessAt: endedAt,

@@ -4,7 +4,7 @@
 import type { CoverageOfKinds } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
-import { CONVERGED, type End } from './ends.ts';
+import { CONVERGED, convergedBesideWaiting, type End } from './ends.ts';
 import { markToJudgeAnew, refsToJudgeAnew } from './judge-anew.ts';
 import { markPlan } from './mark.ts';
 import { withPart } from './make-report.ts';
@@ -124,10 +124,12 @@ export async function restoreLostAtEnd(
   let result = end;
   for (let round = 1; ; round++) {
     const { coverage, lost } = await readCoverageResult(scope, findings.isShown, plan.coverage, startedAt);
-    if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
+    if (!convergedBesideWaiting(result) || lost.length === 0) return { coverage, end: result };
     if (round > MOST_ROUNDS)
       return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
-    result = await markAndWait(scope, options, plan, lost);
+    const restored = await markAndWait(scope, options, plan, lost);
+    // These syncs tell nothing about the people who wait for a refused group.
+    if (restored.outcome !== 'converged') result = restored;
   }
 }
 

@@ -9,10 +9,19 @@ export interface End {
   message?: string;
   /** The run wrote nothing more, because the target was on hold or another tenant was accepted. */
   isStopped?: true;
+  /** With `blocked`: people wait for the removal from a refused group, and nothing else needs a person. */
+  isOnlyWaiting?: true;
 }
 
 /** The end of a run after which the platform is as desired. */
 export const CONVERGED: End = { outcome: 'converged' };
+
+/**
+ * Returns whether a run left nothing to write or to decide, apart from the changes of people who wait for the removal from a refused
+ * group. One such person may wait for weeks, so what follows a converged run must not wait too.
+ */
+export const convergedBesideWaiting = ({ outcome, isOnlyWaiting }: End): boolean =>
+  outcome === 'converged' || isOnlyWaiting === true;
 
 /**
  * Returns the end of a run with held changes; its message names the approval and counts the dead letters.
@@ -57,19 +66,21 @@ export function blockedEnd({
   conflicts?: number;
 }): End {
   const parts = [
-    ...(waiting > 0
-      ? [
-          `${waiting === 1 ? '1 person waits' : `${waiting} people wait`} for the removal from a group that needs a person: scim-bridge explain of the person names the group`,
-        ]
-      : []),
     ...(letters > 0 ? [deadLetters(letters)] : []),
     ...(conflicts > 0
       ? [
           `${counted(conflicts, 'conflict')} ${conflicts === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
         ]
       : []),
+    // Last, because `status` leaves out the message from its first advice on.
+    ...(waiting > 0
+      ? [
+          `${waiting === 1 ? '1 person waits' : `${waiting} people wait`} for the removal from a group that needs a person: scim-bridge explain of the person names the group`,
+        ]
+      : []),
   ];
-  return { outcome: 'blocked', message: parts.join('; ') };
+  const end: End = { outcome: 'blocked', message: parts.join('; ') };
+  return letters + conflicts === 0 ? { ...end, isOnlyWaiting: true } : end;
 }
 
 /**

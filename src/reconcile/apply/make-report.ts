@@ -8,7 +8,7 @@ import { exceptionTotalText } from '../text/exception-words.ts';
 import { countsOf, driftCounts, type Plan } from '../plan.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
 import type { ReconcileScope } from '../scope.ts';
-import type { End } from './ends.ts';
+import { convergedBesideWaiting, type End } from './ends.ts';
 
 /** Returns the report of a run that ended by itself. */
 export function toReport(
@@ -32,11 +32,11 @@ export function toReport(
 }
 
 /**
- * Returns the end; after Redis came back empty, `unproven` instead of `converged`, because resources that were not pushed again are
- * not compared.
+ * Returns the end; after Redis came back empty, `unproven` if the run converged, apart from people who wait for a refused group:
+ * resources that were not pushed again are not compared.
  */
 export const withLoss = async ({ isDataLost }: ReconcileScope, end: End): Promise<End> =>
-  end.outcome === 'converged' && (await isDataLost())
+  convergedBesideWaiting(end) && (await isDataLost())
     ? { outcome: 'unproven', message: withPart(end.message, DATA_LOST) }
     : end;
 

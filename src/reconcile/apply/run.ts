@@ -7,7 +7,7 @@ import { isStoreFailure, pastStoreFailureText } from '../../directory/redis/why-
 import { isoTime } from '../../support/sources.ts';
 import { applyPlan, restoreLostAtEnd, type ApplyPlanOptions, type CarriedOut } from './apply-plan.ts';
 import { conflictsLeft, whyUnproven } from './end-of-run.ts';
-import type { End } from './ends.ts';
+import { convergedBesideWaiting, type End } from './ends.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
 import { withHandover } from './handover-after-run.ts';
 import { keepingLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
@@ -163,7 +163,7 @@ async function applyInPasses(
     const end = await recognise(scope, compared);
     if (end) return { kind: 'stopped', compared, end };
     const carried = await applyPlan(scope, options, fence, compared.plan, compared.findings);
-    if (passes === MOST_PASSES || carried.isWhole || carried.end.outcome !== 'converged')
+    if (passes === MOST_PASSES || carried.isWhole || !convergedBesideWaiting(carried.end))
       return { kind: 'applied', compared, carried };
     compared = await makePlan(scope, options);
   }
@@ -215,7 +215,10 @@ async function finishRun(
     ...(conflicts && { conflicts }),
   };
   // A run that compared everything that is stored is no failed run, also if `withLoss` has made its outcome `unproven`.
-  await scope.runs.end(report, comparesAll(afterHandover));
+  await scope.runs.end(report, {
+    hasComparedAll: comparesAll(afterHandover),
+    hasConverged: convergedBesideWaiting(told),
+  });
   return { report, plan };
 }
 
