@@ -138,14 +138,26 @@ export function createArchive(deps: StoreDeps) {
     return true;
   }
 
-  /** Deletes all data of the connection except holds, `dataSeen`, the audit log and, unless `tokens` is set, inbound tokens. */
-  async function clear({ tokens }: { tokens: boolean }): Promise<void> {
+  /**
+   * Deletes all data of the connection except holds, `dataSeen`, the audit log and, unless `tokens` is set, inbound tokens.
+   * @param options `beforeChange`: called before each change
+   */
+  async function clear({
+    tokens,
+    beforeChange = () => undefined,
+  }: {
+    tokens: boolean;
+    beforeChange?: () => void;
+  }): Promise<void> {
     const stays = (name: string): boolean =>
       /^(hold:|dataSeen$|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
     const names: string[] = [];
     for await (const name of allKeys()) if (!stays(name)) names.push(keys.key(name));
     hasActs = (await redis.exists(keys.key('acts'))) === 1;
-    for (const portion of inPortions(names, PORTION)) await redis.unlink(...portion);
+    for (const portion of inPortions(names, PORTION)) {
+      beforeChange();
+      await redis.unlink(...portion);
+    }
   }
 
   /** Restores one valid line. @returns number of restored items, and number of items that were left out */
@@ -158,8 +170,12 @@ export function createArchive(deps: StoreDeps) {
     return { loaded: Number(loaded), dropped: Number(dropped) };
   }
 
-  /** Completes a restore: gives every record a place in the order, and raises the sequence above all used numbers. */
-  async function finish(): Promise<void> {
+  /**
+   * Completes a restore: gives every record a place in the order, and raises the sequence above all used numbers.
+   * @param beforeChange called before each change
+   */
+  async function finish(beforeChange: () => void = () => undefined): Promise<void> {
+    beforeChange();
     await redis.incrby(keys.key('sequence'), SEQUENCE_GAP);
     for (const [family, id] of [
       ['users', 'User'],
@@ -167,6 +183,7 @@ export function createArchive(deps: StoreDeps) {
     ] as const) {
       for await (const items of portions(redis, keys.key(family), 'hash')) {
         const ids = (items as [id: string, record: string][]).map(([id]) => id);
+        beforeChange();
         await scripts.run('load_archive', keys.base, { family: 'withoutOrder', id, items: ids });
       }
     }

@@ -11,19 +11,29 @@ export const RESTORE_REQUEST = 'restore';
  * Marks groups, users, and deleted users whose account may have to be closed.
  * @param leaveToReconcile true: of the users with a record only those are marked whose present record was not synced;
  *   the reconcile at the start compares the others, so that the guard judges together what the present settings take away from them
+ * @param beforeChange called before each change
  * @returns number of marked users and groups
  */
-export async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Promise<number> {
+export async function markUnsynced(
+  state: DesiredState,
+  leaveToReconcile: boolean,
+  beforeChange: () => void,
+): Promise<number> {
   const { directory, coverage, outboxes } = state;
   let marked = 0;
   for (const [target, outbox] of outboxes) {
     const mark = async (refs: Ref[]): Promise<void> => {
+      beforeChange();
       await outbox.mark(refs, 'reconcile', RESTORE_REQUEST);
       marked += refs.length;
     };
+    const noteMayExist: Outbox['noteMayExist'] = async (names) => {
+      beforeChange();
+      await outbox.noteMayExist(names);
+    };
     for await (const records of directory.scan('Group')) {
       const refs = records.map(({ id }) => refOf('Group', id));
-      await noteLostLinks(state, outbox, target, refs);
+      await noteLostLinks(state, { noteMayExist }, target, refs);
       await mark(refs);
     }
     const reader = coverage.get(target);
@@ -33,7 +43,7 @@ export async function markUnsynced(state: DesiredState, leaveToReconcile: boolea
       const inScope = others.filter(({ state: each }) => each !== 'closed');
       await noteLostLinks(
         state,
-        outbox,
+        { noteMayExist },
         target,
         inScope.map(({ ref }) => ref),
       );

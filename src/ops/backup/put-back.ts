@@ -48,38 +48,47 @@ export interface PutBackOptions {
   onItems?: OnItems;
 }
 
-/** Puts the lines back and marks what is not synced. @param beforeChange called before each change of the data */
+/** Both throw once another restore may have begun. */
+interface BeforeWrite {
+  /** Called before each write while the data is still whole: holds, and an entry of the audit log. */
+  assertAlone: () => void;
+  /** Called before each change of the data. */
+  beforeChange: () => void;
+}
+
+/** Puts the lines back and marks what is not synced. */
 export async function putBack(
   chosen: readonly DesiredState[],
   file: FileHandle,
   checked: CheckedBackup,
   options: PutBackOptions,
-  beforeChange: () => void,
+  { assertAlone, beforeChange }: BeforeWrite,
 ): Promise<RestoreReport> {
   const { header, tokens: tokensOfFile, tokenLines } = checked;
   const { actor, clock, knownTargets, leaveToReconcile } = options;
   const takesTokens = options.tokens === 'take';
-  const formerHolds = await holdForRestore(chosen, header, actor.by);
+  const formerHolds = await holdForRestore(chosen, header, actor.by, assertAlone);
   const act: Act = { act: 'restore', ...actor, subject: subjectOf(checked, takesTokens) };
-  const withoutActs = await recordRestore(chosen, act);
+  const withoutActs = await recordRestore(chosen, act, assertAlone);
   const forgotten = new Map<DesiredState, Ref[]>();
   for (const state of chosen) forgotten.set(state, await forgottenSince(state, Date.parse(header.createdAt)));
   const removed = await countWaiting(chosen);
-  beforeChange();
-  for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
+  for (const { archive } of chosen) await archive.clear({ tokens: takesTokens, beforeChange });
   const { counts, dropped } = await loadLines(chosen, file, checked, {
     takesTokens,
     onItems: options.onItems,
     beforeChange,
   });
-  beforeChange();
-  for (const { archive } of chosen) await archive.finish();
-  for (const { acts } of withoutActs) await acts.record(act);
-  await deleteForgotten(forgotten, clock.now());
-  beforeChange();
+  for (const { archive } of chosen) await archive.finish(beforeChange);
+  for (const { acts } of withoutActs) {
+    beforeChange();
+    await acts.record(act);
+  }
+  await deleteForgotten(forgotten, clock.now(), beforeChange);
   let marked = 0;
-  for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
+  for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile, beforeChange);
   // The file may have links at targets that are not in the settings. `kept`: those where accounts stay by order.
+  beforeChange();
   await knownTargets.noteLinked(header.kept ?? []);
   return {
     createdAt: header.createdAt,
@@ -110,11 +119,19 @@ function subjectOf({ header, tokens }: CheckedBackup, takesTokens: boolean): str
  * of the file first. Until then the hold is the record of the restore.
  * @returns the connections with an empty audit log
  */
-async function recordRestore(chosen: readonly DesiredState[], act: Act): Promise<DesiredState[]> {
+async function recordRestore(
+  chosen: readonly DesiredState[],
+  act: Act,
+  assertAlone: () => void,
+): Promise<DesiredState[]> {
   const withoutActs: DesiredState[] = [];
   for (const state of chosen) {
-    if ((await state.acts.newestId()) === undefined) withoutActs.push(state);
-    else await state.acts.record(act);
+    if ((await state.acts.newestId()) === undefined) {
+      withoutActs.push(state);
+      continue;
+    }
+    assertAlone();
+    await state.acts.record(act);
   }
   return withoutActs;
 }
@@ -188,9 +205,14 @@ async function loadLines(
 }
 
 /** Deletes restored persons who were forgotten since the backup: the provider deleted them before, and sends no second DELETE. */
-async function deleteForgotten(forgotten: ReadonlyMap<DesiredState, Ref[]>, now: number): Promise<void> {
+async function deleteForgotten(
+  forgotten: ReadonlyMap<DesiredState, Ref[]>,
+  now: number,
+  beforeChange: () => void,
+): Promise<void> {
   for (const [{ directory }, refs] of forgotten)
-    for (const ref of refs)
+    for (const ref of refs) {
+      beforeChange();
       await directory.remove('User', {
         id: parseRef(ref).id,
         // Undefined: the version is not checked.
@@ -198,4 +220,5 @@ async function deleteForgotten(forgotten: ReadonlyMap<DesiredState, Ref[]>, now:
         now,
         request: RESTORE_REQUEST,
       });
+    }
 }

@@ -13,12 +13,14 @@ export interface FormerHold extends TargetFeed {
 /**
  * Holds every target, also in place of a hold of an operator.
  * @param by name of the operator of the restore
+ * @param assertAlone called before each hold
  * @returns the holds of operators at this time and at the time of the backup
  */
 export async function holdForRestore(
   states: readonly DesiredState[],
   { createdAt, holds }: BackupHeader,
   by: string,
+  assertAlone: () => void,
 ): Promise<FormerHold[]> {
   const former: FormerHold[] = [];
   for (const { connection, outboxes } of states)
@@ -27,6 +29,7 @@ export async function holdForRestore(
       const texts = [await guardStore.operatorHold(), ofFile].flatMap((hold) => (hold && textOf(hold)) ?? []);
       // The same hold may stand now and in the file.
       const text = [...new Set(texts)].join('; ');
+      assertAlone();
       await guardStore.hold(by, `restored from ${createdAt}${text === '' ? '' : `; before it, ${text}`}`, {
         replaces: true,
       });

@@ -42,21 +42,28 @@ export async function restore(
   return aloneRestoring(options, randomUUID(), async (assertAlone) => {
     if (!replace) await refuseUnlessEmpty(chosen);
     await refuseWhileRunning(readFleet, onWait);
+    assertAlone();
     // False: an earlier restore failed, so the data is not whole.
     let isWhole = await dataVersion.beginRestore(isoTime(clock.now()));
     try {
       // A process that starts announces itself and then checks for a restore, so one of the two notices the other.
       await refuseWhileRunning(readFleet, onWait);
-      const report = await putBack(chosen, file, checked, options, () => {
-        assertAlone();
-        isWhole = false;
+      const report = await putBack(chosen, file, checked, options, {
+        assertAlone,
+        beforeChange: () => {
+          assertAlone();
+          isWhole = false;
+        },
       });
       isWhole = true;
       return report;
     } finally {
       // A restore that failed before it removed anything leaves the data whole. If it failed later, the note of the restore stays,
-      // so that the service does not start.
-      if (isWhole) await dataVersion.endRestore();
+      // so that the service does not start. It also stays if another restore may have begun, because it may be the note of that one.
+      if (isWhole) {
+        assertAlone();
+        await dataVersion.endRestore();
+      }
     }
   });
 }
