@@ -1,8 +1,8 @@
 // Writes files with personal data, readable by the owner only and never through a symbolic link, and opens files or standard input.
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { lstat, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
+import { link, lstat, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
@@ -18,25 +18,28 @@ export async function writePrivately<T>(
 ): Promise<T> {
   if (!overwrite && (await isThere(file))) throw taken(file, overwrite);
   const path = `${file}.${randomBytes(6).toString('hex')}.part`;
-  const out = await open(path, 'wx', 0o600);
   const signals = ['SIGINT', 'SIGTERM'] as const;
   const onSignal = (signal: NodeJS.Signals): void => {
     rmSync(path, { force: true });
     process.kill(process.pid, signal);
+    // The kernel lets process 1 of a container live on.
+    process.exit(128 + constants.signals[signal]);
   };
   for (const signal of signals) process.once(signal, onSignal);
   try {
-    const result = await write(out);
-    await out.sync();
-    if (!overwrite) await takeName(file, overwrite);
-    await rename(path, file);
+    const result = await closing(await open(path, 'wx', 0o600), async (out) => {
+      const written = await write(out);
+      await out.sync();
+      return written;
+    });
+    if (overwrite) await rename(path, file);
+    else await takeName(path, file, overwrite);
     return result;
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
-    await out.close();
   }
 }
 
@@ -46,12 +49,28 @@ const isThere = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Makes an empty file, so that the rename that follows replaces no file of somebody else. */
-async function takeName(file: string, overwrite: false | undefined): Promise<void> {
-  const empty = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? taken(file, overwrite) : error;
-  });
-  await empty.close();
+/** Gives the file at `path` the name `file`, which replaces no file of somebody else. */
+async function takeName(path: string, file: string, overwrite: false | undefined): Promise<void> {
+  try {
+    await link(path, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw error;
+      renameToFreeName(path, file);
+    });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? taken(file, overwrite) : error;
+  }
+  await rm(path, { force: true });
+}
+
+/** For file systems without hard links: an empty file keeps the name free. Synchronous, so that no signal is handled in between. */
+function renameToFreeName(path: string, file: string): void {
+  closeSync(openSync(file, 'wx', 0o600));
+  try {
+    renameSync(path, file);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
 }
 
 const taken = (file: string, overwrite: false | undefined): Error =>

@@ -1,8 +1,9 @@
 // Tests the files of commands that are killed, or that run into a limit of the file system, as real processes.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { findTool, testWith } from '../support/needs.ts';
@@ -10,6 +11,12 @@ import { openPlace, type Place } from '../support/situation.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const PRLIMIT = findTool('prlimit');
+/** Makes a command process 1, as in a container without an init. */
+const AS_PROCESS_1 = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
+const canBeProcess1 = spawnSync('unshare', [...AS_PROCESS_1.slice(1), 'true']).status === 0;
+/** Stands for a file system that has no hard links. */
+const NO_LINKS = `import fs from 'node:fs/promises'; import { syncBuiltinESMExports } from 'node:module';
+fs.link = () => Promise.reject(Object.assign(new Error('no links'), { code: 'EPERM' })); syncBuiltinESMExports();`;
 
 let place: Place;
 beforeAll(async () => {
@@ -57,6 +64,27 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
     expect((await place.commands.run('restore', path(name), '--replace', '--yes')).code).toBe(0);
   },
 );
+
+testWith(canBeProcess1, 'unshare with namespaces').each(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends a backup that is process 1 of a container → its name is still free, and no file stays',
+  async (signal) => {
+    const name = `first-${signal}.backup`;
+    const child = started(['backup', path(name)], {}, AS_PROCESS_1);
+    await eventually('the file is begun', () => files(name).length > 0);
+    const inside = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+    process.kill(Number(inside), signal);
+    expect(await ended(child)).toEqual([128 + constants.signals[signal], null]);
+    expect(files(name)).toEqual([]);
+  },
+);
+
+test('a backup on a file system without hard links is whole, and replaces no file', async () => {
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(NO_LINKS)}` };
+  expect(await ended(started(['backup', path('unlinked')], env))).toEqual([0, null]);
+  expect(await ended(started(['backup', path('unlinked')], env))).toEqual([1, null]);
+  expect(files('unlinked')).toEqual(['unlinked']);
+  expect((await place.commands.run('restore', path('unlinked'), '--replace', '--yes')).code).toBe(0);
+});
 
 test('a backup under the name of an existing file is refused, and the file stays as it is', async () => {
   writeFileSync(path('there'), 'mine');

@@ -1,6 +1,6 @@
 // Tests the objects that the chart renders for sets of values as operators use them.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -177,12 +177,19 @@ test.each([
   },
 );
 
-test('a backup to a volume that lacks damaged items → old files are removed, and the job ends with 2 and is not tried again', () => {
+test('a backup to a volume that lacks damaged items → old backups and their parts are removed and no other file, and the job ends with 2 and is not tried again', () => {
   const [job] = ofKind(objectsFor('backups to a volume'), 'CronJob');
   const { podFailurePolicy, template } = job.spec.jobTemplate.spec;
-  const at = folderWith({ 'scim-bridge': 'exit 2', find: 'echo removed' });
-  const { status, stdout } = runAt(at, template.spec.containers[0].args[0]);
-  expect([status, stdout]).toEqual([2, 'removed\n']);
+  const at = folderWith({ 'scim-bridge': 'exit 2' });
+  const [script] = template.spec.containers[0].args;
+  const [, start] = /"\/backup\/(.+?)\$/.exec(script) ?? [];
+  const old = ['', '.0123456789ab.part', '.gz', '.sha256'].map((end) => `${start}20200101T000000Z.ndjson${end}`);
+  const others = [...old.slice(2), 'mine.ndjson'];
+  const recent = `${start}20991231T000000Z.ndjson`;
+  for (const name of [...old, 'mine.ndjson', recent]) writeFileSync(join(at, name), '');
+  for (const name of [...old, 'mine.ndjson']) utimesSync(join(at, name), 0, 0);
+  expect(runAt(at, script.replaceAll('/backup', at)).status).toBe(2);
+  expect(readdirSync(at).sort()).toEqual([...others, recent, 'scim-bridge'].sort());
   expect(podFailurePolicy.rules[0].onExitCodes.values).toEqual([2, 65, 78]);
 });
 
