@@ -31,12 +31,13 @@ export async function noteOutOfScope(context: SyncContext, pending: PendingMembe
   const { link } = context;
   // Undefined: the group was out of scope before, and its list was dropped.
   const before = link.departed ? link.leavers : (link.leavers ?? []);
-  link.departed = true;
   if (before === undefined) return;
   const removed = [...(await pendingLeavers(context, pending)).values()];
   const leavers = [...new Set([...before, ...removed])];
   if (leavers.length > MOST_OUT_OF_SCOPE) delete link.leavers;
   else link.leavers = leavers;
+  // Set together with the list: the lease may save the link at any time, and without a list it would count as dropped.
+  link.departed = true;
   if (removed.length > 0) await context.save();
 }
 

@@ -125,9 +125,11 @@ async function ownAccount(
   call: SyncContext['call'],
 ): Promise<ConsoleUser | 'absent' | undefined> {
   const found = await accountsLike(context, name, call);
-  const isOwn = ({ id, username }: ConsoleUser): boolean =>
-    id === context.link.account || fold(username) === name;
-  return found && (found.find(isOwn) ?? 'absent');
+  // The number goes before the name: somebody else may have the name that the bridge wrote.
+  const own =
+    found?.find(({ id }) => id === context.link.account) ??
+    found?.find(({ username }) => fold(username) === name);
+  return found && (own ?? 'absent');
 }
 
 /** Returns whether the account is a known administrator: by a cached answer, its link, or its held change. */
