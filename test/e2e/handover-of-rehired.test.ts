@@ -1,4 +1,7 @@
 // Tests the handover of people who come back as a new record of the source, and what is told of moves that no run makes.
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import '../support/load-modules.ts';
 import { createCommands } from '../support/command.ts';
@@ -82,6 +85,38 @@ test('a handover is due or to be given back while the target is on hold → plan
     expect(text).not.toContain('the next reconcile moves');
   }
   await commands.run('release');
+}, 60_000);
+
+test('a plan with a handover is saved during a hold and applied after its end → the work is moved; saved before a hold and applied during it → nothing is moved', async ({
+  bridge,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
+  const file = join(tmpdir(), `${bridge.config.redis.prefix}.plan`);
+  const gus = await bring('gus');
+  await close(gus.id, gus.userName);
+  await commands.run('hold');
+  const plan = await commands.run('plan', '--out', file);
+  expect([plan.code, plan.text]).toEqual([0, expect.stringMatching(/! Nothing is moved: .*on hold/)]);
+  await commands.run('release');
+  const applied = await commands.run('apply', file, '--yes');
+  expect([applied.code, applied.text]).toEqual([
+    0,
+    expect.stringMatching(/converged: handed over \d+ items/),
+  ]);
+  expect(applied.text).not.toContain('Nothing is moved');
+  await expect(pathOf('gus book')).resolves.toBe(`Team/${gus.userName}`);
+
+  const hal = await bring('hal');
+  await close(hal.id, hal.userName);
+  expect((await commands.run('plan', '--out', file)).code).toBe(2);
+  await commands.run('hold');
+  expect((await commands.run('apply', file, '--yes')).text).toMatch(/! Nothing is moved: .*on hold/);
+  await expect(pathOf('hal book')).resolves.toBe('');
+  await commands.run('release');
+  rmSync(file);
 }, 60_000);
 
 test('a person whose work was handed over is active again after the setting was taken out → explain names handover undo, and no reconcile', async ({

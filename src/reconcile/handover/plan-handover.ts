@@ -41,6 +41,8 @@ export interface HandoverSection {
   folder: string;
   /** Why nothing is moved, as a sentence; null: nothing prevents it. */
   problem: string | null;
+  /** Why nothing is moved while the target is on hold, as a sentence; absent: it is not. A review of a saved plan tells it anew. */
+  hold?: string;
   /** At most MOST_PEOPLE closed accounts, and as many people who are active again. */
   people: PlannedHandover[];
 }
@@ -95,15 +97,23 @@ export async function planHandover(
     return { ...section, problem: `the workspace was not read whole: ${platformProblem(error)}` };
   }
   const people = owners.flatMap((owner) => toHandover(owner, place, times));
-  const hold = await scope.outbox.guardStore.onHold();
-  const problem = hold
-    ? onHoldText(scope.target.name, hold)
-    : isProven
-      ? null
-      : 'the lists of the platform were not read whole, so nothing is moved';
+  const problem = isProven ? null : 'the lists of the platform were not read whole, so nothing is moved';
   if (people.length + returning.length === 0) return undefined;
-  return { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
+  const found = { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
+  return withPresentHold(scope, found);
 }
+
+/** Returns a section with the hold of the target as it is now: it may have begun or ended since a plan was saved. */
+export async function withPresentHold(
+  { outbox, target }: ReconcileScope,
+  { hold: _former, ...section }: HandoverSection,
+): Promise<HandoverSection> {
+  const hold = await outbox.guardStore.onHold();
+  return hold ? { ...section, hold: onHoldText(target.name, hold) } : section;
+}
+
+/** Returns why nothing of a section is moved, as a sentence; null: nothing prevents it. */
+export const whyNothingMoves = ({ hold, problem }: HandoverSection): string | null => hold ?? problem;
 
 /** Returns why nothing is moved while the target is on hold, and how the hold ends. */
 export const onHoldText = (target: string, hold: Parameters<typeof holdAdvice>[1]): string =>
@@ -281,6 +291,6 @@ export const hasWork = ({ state, items }: PlannedHandover): boolean => state ===
 
 /** Returns the people whose work a run moves or gives back now; none while something prevents it. */
 export const peopleDue = (section: HandoverSection | undefined): PlannedHandover[] =>
-  section?.problem === null
+  section && whyNothingMoves(section) === null
     ? section.people.filter((person) => person.state !== 'later' && hasWork(person))
     : [];

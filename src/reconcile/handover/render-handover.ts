@@ -1,7 +1,13 @@
 // Formats the handover section of a plan as text. Pure.
 import { counted } from '../../support/counted.ts';
 import { MOST_ITEMS, type OwnedItem } from './owned-items.ts';
-import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
+import {
+  hasWork,
+  peopleDue,
+  whyNothingMoves,
+  type HandoverSection,
+  type PlannedHandover,
+} from './plan-handover.ts';
 
 /** Largest numbers of people, and of items of each, that are shown: in a long and in a short form of the plan. */
 const MOST_LISTED = { people: 20, items: 5 };
@@ -27,7 +33,8 @@ export function handoverLines(
   { all, others }: { all: boolean; others: boolean },
 ): string[] {
   if (!section) return [];
-  const { deployment, folder, problem } = section;
+  const { deployment, folder } = section;
+  const problem = whyNothingMoves(section);
   const people = section.people.filter(hasWork);
   if (people.length === 0 && problem === null) return [];
   const most = others ? MOST_LISTED : MOST_SUMMARISED;

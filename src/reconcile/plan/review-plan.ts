@@ -7,6 +7,7 @@ import { storedNameOf } from '../../directory/member-names.ts';
 import { canonicalJson } from '../../support/canonical-json.ts';
 import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../entry.ts';
 import { learnKeyOwner } from '../compare/protected.ts';
+import { withPresentHold } from '../handover/plan-handover.ts';
 import { isCarriedOut } from './carried-out.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from '../plan.ts';
@@ -94,7 +95,8 @@ export async function reviewPlan(
   // The plan without the entries of which nothing is left to do.
   const finished = new Set([...done, ...written]);
   const entries = plan.entries.filter((entry) => !finished.has(entry));
-  const left = { ...plan, entries, counts: countsOf(entries) };
+  const handover = plan.handover && (await withPresentHold(scope, plan.handover));
+  const left = { ...plan, entries, counts: countsOf(entries), ...(handover && { handover }) };
   // Users without a change of their own in the plan, for whose syncs its memberships wait.
   const users = await usersBesides(scan, left);
   const isBehindUser = (entry: PlanEntry): boolean =>

@@ -1,5 +1,6 @@
 // Formats the first line of a plan: how many changes of which sort; without changes, whether the platform is as desired.
 import { ACTIONS, type PlanEntry } from '../entry.ts';
+import { whyNothingMoves } from '../handover/plan-handover.ts';
 import { handoverWords } from '../handover/render-handover.ts';
 import { isReadWhole, type Plan } from '../plan.ts';
 import { isToBeHeld } from '../unwritten/to-be-held.ts';
@@ -66,7 +67,7 @@ function withoutChanges(
     return `no changes are known, because Redis came back empty: accounts of people and groups that were not pushed again are not compared.${also}`;
   if (driftOnly) return 'no changes by others.';
   if (work !== undefined) return `no changes of accounts and groups, but ${work}, see below.`;
-  if (handover && handover.problem !== null)
+  if (handover && whyNothingMoves(handover) !== null)
     return 'no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.';
   if (isOnHold) return 'nothing to write. The platform is as desired, and all writes are stopped, see below.';
   return 'no changes. The platform is as desired.';
