@@ -47,7 +47,7 @@ export const isDiskRefusal = (error: unknown): error is Error =>
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error &&
   (['ReplyError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
-    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^(EXECABORT|OOM|MISCONF|NOREPLICAS|READONLY|WRONGTYPE)\b/.test(
+    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^(EXECABORT|OOM|MISCONF|NOREPLICAS|READONLY|WRONGTYPE|NOPERM|LOADING|CLUSTERDOWN)\b/.test(
       error.message,
     ));
 

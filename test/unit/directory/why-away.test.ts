@@ -67,6 +67,14 @@ test('a discarded Redis transaction is reported with the reason of the command t
   expect(storeFailureText(error)).toContain('(its memory is full)');
 });
 
+test.each([
+  "NOPERM this user has no permissions to run the 'evalsha' command",
+  'LOADING Redis is loading the dataset in memory',
+  'CLUSTERDOWN The cluster is down',
+])('the error of one call of a batch with the message "%s" counts as a failure of Redis', (message) => {
+  expect(isStoreFailure(failure(message))).toBe(true);
+});
+
 test('an error of the platform does not count as a failure of Redis', () => {
   expect(isStoreFailure(failure('GET /api/v1/users/me had no connection (ECONNREFUSED)'))).toBe(false);
 });
