@@ -7,7 +7,7 @@ import { LEFT_OUT } from '../reconcile/compare/membership-entries.ts';
 import { compareOne } from '../reconcile/plan/compare-one.ts';
 import { countDecidable } from '../reconcile/compare/done-changes.ts';
 import { withNames } from '../reconcile/compare/entry-names.ts';
-import { isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
+import { isAsDesired, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/plan/narrow-scan.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withUnreadyMembersReported } from '../reconcile/unwritten/unready-members.ts';
@@ -174,7 +174,7 @@ async function sortEntries(
         : leftEntries
             .filter(({ action }) => action === 'addMember')
             .flatMap(({ ref: group, member }) => (isPerson ? group : member?.ref) ?? []),
-    isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
+    isAsDesired: notCompared === 0 && isAsDesired(entries),
   };
 }
 

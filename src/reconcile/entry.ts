@@ -186,6 +186,10 @@ export const needsNoPermission = ({ reason }: PlanEntry): boolean => reason.ends
 /** Returns whether the entry only tells of the platform: a conflict, or an account or group that only the platform has. */
 export const isNotice = ({ action }: PlanEntry): boolean => action === 'conflict' || action === 'unmanaged';
 
+/** Returns whether the entries show no difference: all of them tell of members or accounts that only the platform has. */
+export const isAsDesired = (entries: readonly PlanEntry[]): boolean =>
+  entries.every(({ action }) => action === 'unmanaged');
+
 /** Returns whether applying the plan would execute the entry. */
 export const isChange = (entry: PlanEntry): boolean => entry.effect === 'apply' && !isNotice(entry);
 

@@ -3,10 +3,11 @@
 // account could not be read still counts as missing, because an addition that is made twice does no harm.
 import { unmanagedName } from '../../directory/member-names.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
-import { parseRef, refOf } from '../../directory/records.ts';
+import { fold, parseRef, refOf } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
+import { usersToVerify } from './desired-users.ts';
 import { isProtected, protectionAt, type Protection } from './protected.ts';
 import type { Member, MemberDifferences, SurplusMember } from './group-case.ts';
 import { MEMBER_READS_AT_ONCE, readMemberAccounts, userNameInLink } from './member-accounts.ts';
@@ -15,7 +16,7 @@ import type { ScanResult } from '../scope.ts';
 
 /**
  * Returns missing and surplus members without pending ones and protected users. A member whom the platform shows without a name
- * has ''.
+ * has ''. An account that is kept is left out if a member at the source has its userName.
  * `unknown`: a member may be the owner of the API key, whom the platform did not name.
  * @param sourceMembers the members at the source with their links
  * @param signs pending memberships: user id, or `@<platform id>` of an unmanaged member, to sign
@@ -45,12 +46,32 @@ export async function compareMembers(
   const unexpected = [...listed].filter(([id]) => !expected.has(id) && !signs.has(unmanagedName(id)));
   const surplus = await surplusMembers(scan, unexpected, { signs, protection });
   if (surplus === 'unknown') return 'unknown';
+  const pushedNames = surplus.some(({ isKept }) => isKept)
+    ? await namesOfUnlinked(scan, sourceMembers)
+    : new Set<string>();
+  const isAtSource = ({ isKept, name }: SurplusMember): boolean => !!isKept && pushedNames.has(fold(name));
   const isMissing = (_: Member, index: number): boolean => {
     const account = accounts[index];
     return typeof account !== 'object' || !namesGroup(account, group.id);
   };
   const gone = unlisted.filter((_, index) => accounts[index] === 'absent').map(({ ref }) => ref);
-  return { missing: unlisted.filter(isMissing), gone: new Set(gone), surplus };
+  return {
+    missing: unlisted.filter(isMissing),
+    gone: new Set(gone),
+    surplus: surplus.filter((each) => !isAtSource(each)),
+  };
+}
+
+/** Returns the folded userNames of the members at the source who have no account: a protected person is never linked to one. */
+async function namesOfUnlinked(
+  { scope }: ScanResult,
+  sourceMembers: readonly { user: string; link: Link }[],
+): Promise<Set<string>> {
+  const unlinked = sourceMembers.flatMap(({ user, link }) =>
+    link.id === undefined ? [{ ref: refOf('User', user) }] : [],
+  );
+  const found = await usersToVerify(scope, unlinked);
+  return new Set([...found.values()].map(({ wanted }) => fold(String(wanted.core.userName))));
 }
 
 /**

@@ -72,9 +72,6 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isApplied = link.core?.displayName === wantedName;
   // The platform may store the name in another letter case, which a rename would not change.
   if (isApplied && fold(observed.displayName) === fold(wantedName)) return [];
-  const before = { displayName: observed.displayName };
-  // The platform refuses the name while another group keeps it.
-  if (group.takenBy !== undefined) return [takenConflict(group, group.takenBy, before)];
   const isLeftAsItIs = isLeftByCreateOnly(group, rules);
   return [
     {
@@ -84,32 +81,23 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
         isLeftAsItIs ? 'report' : 'apply',
       ),
       action: 'update',
-      before,
+      before: { displayName: observed.displayName },
       after: { displayName: wantedName },
       reason: `${RENAMED}${isLeftAsItIs ? leftBy(rules.policy) : ''}`,
     },
   ];
 }
 
-/** Returns the conflict of a group whose name another group keeps. No run writes it, whatever its effect (isNotice in entry.ts). */
-const takenConflict = (
-  group: GroupCase,
-  reason: string,
-  before: { displayName: string } | null,
-): PlanEntry => ({
-  ...groupFields(group, 'none'),
-  action: 'conflict',
-  before,
-  after: { displayName: group.wantedName ?? '' },
-  reason,
-});
-
 /** Returns the entries that create, adopt or relink a group that the platform does not have under its link. */
 function linkEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy, now } = rules;
   const { link, namesake, wantedName = '' } = group;
   const after = { displayName: wantedName };
-  if (group.takenBy !== undefined) return [takenConflict(group, group.takenBy, null)];
+  // No run writes a conflict, whatever its effect (isNotice in entry.ts).
+  if (group.takenBy !== undefined)
+    return [
+      { ...groupFields(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy },
+    ];
   const isGone = link.id !== undefined;
   // A complete group that is gone is neither made nor linked anew under `create-only`.
   const isLeftAsItIs = isGone && isLeftByCreateOnly(group, rules);
@@ -249,10 +237,11 @@ function surplusMember(
   const isOwnedOnly = policy.groups.members === 'owned' && !isUnwrittenRemoval && !didNotStick;
   if (isKept || isOwnedOnly) {
     const reason = isKept
-      ? 'member whom nobody pushed, and who is listed in users.protected or owns the platform key: no run removes the account'
+      ? 'no member at the source, but listed in users.protected, or the owner of the platform key: no run removes the account'
       : 'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
     return {
-      ...common,
+      // A kept member is no drift: no run changes it, so its cause is not looked for.
+      ...(isKept ? groupFields(group, 'none') : common),
       action: 'unmanaged',
       member,
       before: { member: true },

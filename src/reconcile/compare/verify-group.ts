@@ -6,7 +6,7 @@ import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
-import { fold, nameInRecord, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
+import { nameInRecord, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import { pendingWrites, surplusAtAdoption } from './adopted-members.ts';
 import { groupAsApplied } from './as-applied.ts';
 import { compareMembers } from './compare-members.ts';
@@ -15,6 +15,7 @@ import { ownerOfName, readGroupNamesake, type GroupStrangers, readLinkedGroup } 
 import { lookForLeavers } from './look-for-leavers.ts';
 import { findMadeChanges } from './made-changes.ts';
 import { groupEntries } from './plan-groups.ts';
+import { isAsDesired } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
 import { readStoredMembers } from './stored-members.ts';
 import type { VerifiedResource } from './verified.ts';
@@ -86,7 +87,7 @@ export async function verifyGroup(
   return {
     ref,
     entries,
-    asApplied: present && entries.length === 0 ? groupAsApplied(groupCase) : undefined,
+    asApplied: present && isAsDesired(entries) ? groupAsApplied(groupCase) : undefined,
     version: basis.version,
     linkHash: basis.link,
     changedAt: present?.meta?.lastModified,
@@ -139,9 +140,8 @@ async function readAtPlatform(
   const observed = await readLinkedGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return 'unknown';
   const present = observed === 'absent' ? undefined : observed;
-  // A group that has its name needs no look at who else has it.
-  const needsName = wantedName !== undefined && fold(present?.displayName ?? '') !== fold(wantedName);
-  const owner = needsName ? await ownerOfName(scan, { ref, wantedName }, strangers) : {};
+  const owner =
+    present || wantedName === undefined ? {} : await ownerOfName(scan, { ref, wantedName }, strangers);
   if (owner === 'unknown') return 'unknown';
   const { namesake, takenBy } = owner;
 

@@ -5,7 +5,7 @@ import { attributeDrift, earliestDrift, type DriftFacts } from '../compare/attri
 import { withNames } from '../compare/entry-names.ts';
 import { readValueWrites } from '../compare/last-writes.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
-import { DESTRUCTIVE, isDrift, reportedAs, type PlanEntry } from '../entry.ts';
+import { DESTRUCTIVE, isAsDesired, isDrift, reportedAs, type PlanEntry } from '../entry.ts';
 import { inReadingOrder } from '../plan.ts';
 import type { UserScan } from '../scan/user-scan.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
@@ -104,7 +104,7 @@ export const deadLettersToEnd = (
     deadLetters.has(ref) &&
     refusal &&
     refusal.write !== 'delete' &&
-    differing.length === 0 &&
+    isAsDesired(differing) &&
     !areValuesUnread
       ? [ref]
       : [],

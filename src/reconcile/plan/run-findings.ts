@@ -4,7 +4,7 @@ import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { Cursor, SeenGroup } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
-import type { PlanEntry } from '../entry.ts';
+import { isAsDesired, isDrift, type PlanEntry } from '../entry.ts';
 import { isWaitingActivation } from '../unwritten/unmappable.ts';
 import { toDoneNote } from '../compare/done-changes.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
@@ -90,11 +90,14 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
   };
 }
 
-/** Returns the groups whose members were read and are equal, with the platform's time of their last change. */
+/**
+ * Returns the groups whose members were read and are equal, with the platform's time of their last change. A group with a member
+ * whom somebody added, and whom `groups.members: owned` leaves, is read again, so that each plan tells of the member.
+ */
 function equalGroups(groups: GroupScan, verified: readonly VerifiedResource[]): SeenGroup[] {
   return verified.flatMap(({ ref, entries, linkHash: link }) => {
     const changedAt = groups.changedAt.get(ref);
-    const isEqual = groups.withMembers.has(ref) && entries.length === 0;
+    const isEqual = groups.withMembers.has(ref) && isAsDesired(entries) && !entries.some(isDrift);
     return isEqual && changedAt !== undefined && link !== undefined ? [{ ref, changedAt, link }] : [];
   });
 }
