@@ -4,7 +4,12 @@
 // the numbers of pushes and of platform calls.
 import type { Config } from '../config/schema.ts';
 import { PRIORITIES, type Priority } from '../directory/records.ts';
-import { type Answered, type OnAnswered, operationOf, type ScimOperation } from '../http/middleware/request-context.ts';
+import {
+  type Answered,
+  type OnAnswered,
+  operationOf,
+  type ScimOperation,
+} from '../http/middleware/request-context.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import { createFailureShare, type FailureShare } from '../support/failure-share.ts';
 import type { Clock } from '../support/sources.ts';
