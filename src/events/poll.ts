@@ -1,4 +1,4 @@
-// Answers a receiver that polls for events (RFC 8936 §2): acknowledged events are removed, the next ones are returned.
+// Answers a receiver that polls for events (RFC 8936 §2): acknowledged and refused events are removed, the next ones are returned.
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../support/sources.ts';
 import type { Turns } from '../support/limits.ts';
@@ -21,7 +21,7 @@ interface PollAnswer {
   moreAvailable: boolean;
 }
 
-/** Default of `maxEvents` (RFC 8936 §2.4). */
+/** Number of events for a request without `maxEvents`; RFC 8936 §2.2 sets no default. */
 const USUAL_EVENTS = 100;
 /** Largest `maxEvents` that is served. */
 const MOST_EVENTS = 500;

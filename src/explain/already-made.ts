@@ -10,13 +10,13 @@ const JOINED_ALREADY = { state: 'applied', because: 'the platform has it already
 /**
  * Returns the memberships and the numbers of members without the pending changes that the platform has already.
  * @param pendingDone refs of the groups of the person, or of the members of the group
- * @returns `left`: the memberships whose removal is already made; `memberships` lacks them
+ * @returns `removalsMade`: the memberships whose removal is already made; `memberships` lacks them
  */
 export function withoutMade(
   related: Pick<Explanation, 'memberships' | 'members'>,
   pendingDone: readonly Ref[],
   { pendingMemberships }: ResourceStatus,
-): Pick<Explanation, 'memberships' | 'members'> & { left: MembershipState[] } {
+): Pick<Explanation, 'memberships' | 'members'> & { removalsMade: MembershipState[] } {
   const isMade = ({ ref }: MembershipState): boolean => pendingDone.some((each) => each === ref);
   const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
   const memberships = related.memberships
@@ -40,5 +40,5 @@ export function withoutMade(
     toAdd: related.members.toAdd - countMade('toAdd'),
     toRemove: related.members.toRemove - countMade('toRemove'),
   };
-  return { memberships, members, left: related.memberships.filter(isLeft) };
+  return { memberships, members, removalsMade: related.memberships.filter(isLeft) };
 }

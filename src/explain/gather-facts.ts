@@ -51,7 +51,10 @@ interface GatheredFacts {
   facts: ExplainedFacts;
   /** The resource is a dead letter whose refused change is at the platform. */
   isDone: boolean;
-  /** The resource is on the list of exceptions although no decision is awaited any more. */
+  /**
+   * The resource is still on the list of exceptions although no decision is awaited any more, because a removal is already made at
+   * the platform.
+   */
   isStillListed: boolean;
   /** Sentence about a refusal that the first sync after the end of the hold judges anew; undefined: none. */
   refusedBefore: string | undefined;
@@ -80,8 +83,10 @@ export async function gatherExplainedFacts(
   const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
   // For a dead letter that still differs, `seen` is not shown: the condition explains the differences already.
   const look = isShown || isDone ? seen : null;
-  const { memberships, members, left } = withoutMade(related, look?.pendingDone ?? [], status);
-  const present = await withPresentCondition(outbox, found.ref, storedLink, withoutRemovals(status, left));
+  const { memberships, members, removalsMade } = withoutMade(related, look?.pendingDone ?? [], status);
+  // Again as for `link`, now without the removals that are already made: the condition may have been about them alone.
+  const others = withoutRemovals(status, removalsMade);
+  const present = await withPresentCondition(outbox, found.ref, storedLink, others);
   // If no decision is awaited any more, the stored exception and alarm are out of date until the next sync.
   const isDecided =
     storedLink.condition !== undefined &&
@@ -106,7 +111,7 @@ export async function gatherExplainedFacts(
     ...related,
     members,
     memberships,
-    leftByHand: found.kind === 'User' ? left.map(({ name }) => name) : [],
+    leftByHand: found.kind === 'User' ? removalsMade.map(({ name }) => name) : [],
     link: linkOf(link),
     platform: look?.platform ?? null,
     condition: await conditionOf(scope, found.ref, present),
@@ -137,7 +142,7 @@ export async function gatherExplainedFacts(
   return {
     facts,
     isDone,
-    isStillListed: exception !== undefined && isDecided && left.length > 0,
+    isStillListed: exception !== undefined && isDecided && removalsMade.length > 0,
     refusedBefore: hold && formerRefusalText(storedLink, present, outbox.settings),
     lastRestore: inWords(inRedis.lastRestore),
   };

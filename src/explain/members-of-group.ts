@@ -162,7 +162,8 @@ function removalState(
   const decided = own && REMOVAL[own];
   if (sign === MEMBERSHIP_SIGN.keptRemoval)
     return { state: 'toRemove', ...(withAccount ?? decided ?? PROTECTED) };
-  // Without the condition: `Held` marks the members who leave with the account (decision-reasons.ts).
+  // The guard's own decision about the removal is given without its condition: for a removal from a group, decision-reasons.ts reads
+  // the condition Held as "leaves with the account".
   return { state: 'toRemove', ...(withAccount ?? (decided && { because: decided.because })) };
 }
 
@@ -193,6 +194,7 @@ function additionState(
   if (because === undefined) return { state, ...moving };
   // The addition waits for the deactivation, which no operator can decide now.
   const isExpired = link.condition?.reason === 'Held' && deactivation === 'expired';
-  // The condition of `moving` stays, so that the reasons name the approval of the removal too.
+  // The condition of `moving` stays unless the user has an own one that is not retried by itself: then the reasons name the approval
+  // of the removal too.
   return { state, ...moving, because, ...causeOfCondition(link, settings), ...(isExpired ? EXPIRED : {}) };
 }

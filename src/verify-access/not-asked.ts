@@ -5,10 +5,11 @@ import { failureAdvice, failureSinceWords, newKeyAdvice, pauseWords } from '../r
 import { isoTime } from '../support/sources.ts';
 
 /**
- * Returns a sentence, without its full stop, about a target that was not asked.
+ * Returns a sentence, without its full stop, that says why the calls to a target, or some of them, were not sent within the time
+ * limit.
  * @param state of the breaker at the end of the time limit
  * @param limit.timeoutMs the time limit, milliseconds
- * @param limit.isPartly whether some calls were sent
+ * @param limit.isPartly whether the other calls were sent
  */
 export function notAskedText(
   target: string,

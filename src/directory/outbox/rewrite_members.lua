@@ -1,5 +1,6 @@
--- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and
--- renews the lease. A killed sync leaves the link as it was, so the next one begins again.
+-- Makes one portion of a group's members pending additions, and renews the lease. The running sync either links the group to a
+-- created or adopted group of the platform, or compares all its members anew. If the sync is killed, the stored link is unchanged,
+-- so the next sync begins again.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, isNew (the platform group was created just now, so
 --        it has no members), targets: [target], log (as append_log.lua) }

@@ -25,7 +25,7 @@ local function prove_entry(entry)
   surplus()
 end
 
--- Proves an item of a list: `guardItems` of its resource has its entry.
+-- Checks an item of a list: the `guardItems` of the item's resource must have the entry of this item.
 local function prove_item(item)
   local kind = p.id
   local ref, subject = string.match(item, '^(%S+) ?(.*)$')

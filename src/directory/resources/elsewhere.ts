@@ -40,7 +40,10 @@ export function createElsewhere(
     othersOf: (target: string) => readonly string[];
     /** Returns the connections that were synced to the target, and that the settings no longer have there. */
     formerOf: (target: string) => Promise<readonly string[]>;
-    /** Returns whether no process syncs this former connection to the target; during an update one may still do so. */
+    /**
+     * True when no process syncs this former connection to the target any more; during an update a process with the former settings
+     * may still do so.
+     */
     hasLeft: (former: string, target: string) => Promise<boolean>;
     /** Returns whether Redis, or a node of its cluster, came back empty (`emptied` of keys.ts). */
     isEmptied: () => Promise<boolean>;

@@ -1,4 +1,6 @@
-// Compares a resource and its memberships with the platform before a sync that an operator ordered.
+// Compares a resource and its memberships with the platform before a sync that an operator ordered. sync-one.ts chooses from the
+// entries what it notes and which resources it syncs first; the operator's report shows the differences. A target that gives no good
+// answer ends the command here (TargetSilent).
 import { withNames } from '../../reconcile/compare/entry-names.ts';
 import type { PlanEntry } from '../../reconcile/entry.ts';
 import { compareOne, type ComparedOne } from '../../reconcile/plan/compare-one.ts';
@@ -40,7 +42,8 @@ export async function compareBefore(
   const readPending = async () =>
     Object.fromEntries((await outbox.resourceStatus(found.ref)).pendingMemberships);
   const unread = { look: null, entries: null, memberships: [], differences: null };
-  // At another tenant the id of a link may lead to another account or group. Its comparison would be stored, and end held changes.
+  // At another tenant the id of a link may lead to another account or group. The caller stores what the comparison finds (`orderSync`
+  // in sync-one.ts), so a held change that only seems to be made there would no longer wait for a decision.
   if (await outbox.whyUnrecognised()) return { ...unread, pendingGroups: await readPending() };
   let failure: string | undefined;
   const noteFailure = (text: string): void => {
@@ -89,7 +92,7 @@ async function throwIfOneReadFails(
   signal: AbortSignal,
 ): Promise<void> {
   const last = target.answering.read()?.last;
-  // Status 0: no complete answer.
+  // Status 0: no complete answer. PlatformIntermediary: a proxy answered in place of the platform.
   const isAnswered = last !== undefined && last.status > 0 && last.error !== 'PlatformIntermediary';
   // A refused key and an open breaker concern all calls.
   if (failure === undefined || !isAnswered || last.status === 401 || (await target.breaker.read()).open)

@@ -24,8 +24,9 @@ export async function refsToJudgeAnew(
   { mapsAll, mapped, unmapped, done, endedDeadLetters }: RunFindings,
 ): Promise<Ref[]> {
   const { guardStore } = scope.outbox;
-  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. Under changed settings
-  // the syncs at the end of the hold have to judge the held changes anew, so these get a mark.
+  // During a hold, a resource with a held change usually gets no mark: no sync would decide, and the mark would count as a change
+  // that is not applied yet. If its change was judged under former settings it gets one, so that its sync at the end of the hold
+  // judges anew. After a run that mapped all users, all get one.
   const all = await guardStore.heldRefs();
   const held = mapsAll || !(await guardStore.onHold()) ? all : await judgedUnderFormerSettings(scope, all);
   const rejected = mapped ? await rejectedRefs(scope) : [];

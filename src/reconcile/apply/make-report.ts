@@ -1,5 +1,6 @@
-// Makes the report of a run, and the parts of its message that come after the outcome: what the run did not compare, and what
-// it leaves different. Pure.
+// Makes the report of a run (`toReport`). Before that, run.ts passes the end of the run through `withLoss` (makes it `unproven` after
+// a loss of data), `withOpen` (adds what is not sure yet) and `withExceptions` (adds what stays different), in this order; the last
+// two leave an `unproven` end as it is. A saved plan (apply-saved.ts) needs `withLoss` only. Only `withLoss` reads Redis.
 import type { ExceptionCounts } from '../../directory/outbox/exceptions.ts';
 import type { Outcome, RunReport } from '../../directory/outbox/runs.ts';
 import { counted } from '../../support/counted.ts';

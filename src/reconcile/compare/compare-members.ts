@@ -1,6 +1,6 @@
-// Compares the members of a group at the source with those in its member list at the platform. The list may be truncated, so the
-// account of each member at the source that it does not show is read: an account that names the group is a member. A member whose
-// account could not be read still counts as missing, because an addition that is made twice does no harm.
+// Compares the members of a group at the source with its member list at the platform. The list may be truncated. So for each member
+// at the source that the list does not show, the account is read: if it names the group, the user is a member. If the account cannot
+// be read, the user counts as missing in the group, because adding a member twice does no harm.
 import { unmanagedName } from '../../directory/member-names.ts';
 import { parseLink, type Link } from '../../directory/outbox/link.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';

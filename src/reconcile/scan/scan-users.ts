@@ -119,6 +119,7 @@ async function decideHidden(
   const lost = await findLost(scan, hidden);
   for (const [ref, names] of suspects) {
     if (names.some((name) => lost.has(name))) valued.add(ref);
+    // []: the differing attributes are not known, so the suspect stays.
     else if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) {
       suspects.delete(ref);
       const rest = besides.get(ref);
@@ -132,9 +133,11 @@ const isHidden = (visibility: ScanResult['visibility'], name: string): boolean =
   name.startsWith('attributes.') && !visibility.isVisible(name);
 
 /**
- * Sets the coverage and the recognition of the tenant, and adds users that are verified whatever the list shows: those that it
- * does not contain, those that were deleted at the source, and those that are marked or lost. With `mapsAll` (every record goes
- * through the mapping again) it adds every user whom the pages did not compare.
+ * Sets the coverage, and the counts by which the tenant is recognised. Then adds users that need a comparison of their own; those
+ * in `suspects` and in `unseen` are verified in the same way (compare-all.ts). To `suspects`: people deleted at the source whose
+ * account is still to be closed or deleted although no sync is due (`orphans.lost`), and, only after a complete list, linked users
+ * and users with a held or rejected change whose account it does not show. To `unseen`: marked and lost users that no page compared,
+ * and with `mapsAll` (every record goes through the mapping again) all others that no page compared.
  */
 async function addDesired(
   scan: ScanResult,

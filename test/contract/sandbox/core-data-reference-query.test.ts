@@ -342,7 +342,7 @@ describe('access policies', () => {
       { 'orders.count': '0' },
     ]);
   });
-  test("a list as the value of a policy's template matches no row, and neither does a missing or empty attribute", async () => {
+  test('a row filter with a template such as `{ userAttributes.country }` matches no row if the attribute is a list, missing or empty', async () => {
     for (const attributes of [{ country: ['DE', 'US'] }, {}, { country: '' }])
       expect((await load(byCountry, inGroups(['analysts'], attributes))).body.data).toEqual([]);
   });

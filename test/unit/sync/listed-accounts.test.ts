@@ -100,7 +100,7 @@ test('short pages, repeated accounts and smaller totals make a list of accounts 
   }
 });
 
-test('few new users, or a long list, cause single look-ups; many new users cause one read of the user list', async () => {
+test('new users are looked up one by one if they are few, or if the user list is long; else the user list is read once', async () => {
   const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
   const signal = new AbortController().signal;
   const wanted = { userName: 'new@acme.example', externalId: null };
