@@ -36,7 +36,7 @@ export async function exportTo(
   }
   if (file === undefined) return exportRows(sayJson);
   return writePrivately(file, { overwrite: undefined }, (out) =>
-    exportRows((row) => out.write(`${visible(JSON.stringify(row))}\n`)),
+    exportRows((row) => out.writeFile(`${visible(JSON.stringify(row))}\n`)),
   );
 }
 

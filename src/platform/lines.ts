@@ -28,7 +28,7 @@ async function* linesOf(
 
 /**
  * Yields the JSON value of every non-empty line.
- * @param whenCut returns the error for a last line without line end that is not JSON; absent: as for other lines
+ * @param whenCut returns the error for a record that is cut: a last line without line end that is not JSON; absent: as for other lines
  * @throws PlatformDecode for a line that is not JSON
  */
 export async function* jsonLines(
@@ -40,7 +40,8 @@ export async function* jsonLines(
     const tooMuch = scanJson(Buffer.from(line), BOUNDS)?.reason;
     if (tooMuch !== undefined) throw answer.refuse(`a line that ${tooMuch}`);
     const json = parseJson(line);
-    if (json === undefined && !isEnded && whenCut) throw whenCut();
+    // A text that begins like no record comes from something else than the platform, such as a proxy.
+    if (json === undefined && !isEnded && whenCut && line.trimStart().startsWith('{')) throw whenCut();
     if (json === undefined) throw answer.refuse('a line that is not JSON');
     yield json.value;
   }

@@ -45,7 +45,7 @@ const SEQUENCE_GAP = 1_000_000;
 const CLOCK_DIFFERENCE_MS = 300_000;
 /** Keys that the service writes before anything was pushed. A connection that has only these counts as empty. */
 const WITHOUT_DATA =
-  /^(hold:|dataSeen$|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
+  /^(hold:|dataSeen$|tenant:|mapped:|run:|runs$|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
 
 export function createArchive(deps: StoreDeps) {
   const { redis, scripts, keys } = deps;

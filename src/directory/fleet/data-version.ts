@@ -37,7 +37,7 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
     if (fault !== undefined) throw new DataVersionRefused(fault);
     if (restoredSince && !forRestore)
       throw new RestoreUnderWay(
-        `A restore began at ${restoredSince} and has not ended: wait for its end. If it was broken off, the data is not whole: restore again, with --replace (docs/restore.md).`,
+        `A restore began at ${restoredSince} and has not ended: wait for its end. If it was broken off, the data may not be whole: restore again, with --replace (docs/restore.md).`,
       );
     if (stored !== null) return;
     // The client ends its connection to a replica that refuses a write, so later commands could not tell that it is one.

@@ -129,7 +129,7 @@ export async function restoreLostAtEnd(
       return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
     const restored = await markAndWait(scope, options, plan, lost);
     // These syncs tell nothing about the people who wait for a refused group.
-    if (restored.outcome !== 'converged') result = restored;
+    if (!convergedBesideWaiting(restored) || !result.isOnlyWaiting) result = restored;
   }
 }
 

@@ -232,7 +232,7 @@ async function moveItems(
     try {
       await scope.target.client.workspace.move(deployment, { type, id, folderId: folder }, options);
     } catch (error) {
-      // Another failure of the platform would meet the next items too, so the moves stop.
+      // A failure that is no refusal of this one item: the next moves would fail too, so the moves stop.
       if (!isRefusalOfItem(error)) return { refused, problem: platformProblem(error) };
       refused.set(itemKey(item), platformProblem(error));
     }

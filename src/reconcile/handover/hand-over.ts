@@ -26,7 +26,7 @@ export async function handOver(
   const done = { moved: 0, returned: 0, refused: 0, unfinished: 0 };
   /** Returns the reason why the handover stopped; undefined: everything due was done. */
   const moveAll = async (): Promise<string | undefined> => {
-    const stopped = (await whyStopped(scope, options.signal)) ?? section.problem;
+    const stopped = (await whyStopped(scope, options.signal)) ?? section.hold ?? section.problem;
     if (stopped !== null) return stopped;
     for (const { ref } of returning) {
       const back = await giveBack(scope, ref, options);

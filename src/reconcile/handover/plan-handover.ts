@@ -61,6 +61,8 @@ interface PlanHandoverOptions {
 export const DAY_MS = 86_400_000;
 /** Largest number of closed accounts whose owner is known, and of people who are active again. */
 const MOST_PEOPLE = 1000;
+/** Largest number of closed accounts whose owner is looked for; each may take a search, if the list of all accounts cannot be read. */
+const MOST_LOOKED_UP = 5000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;
 
@@ -138,7 +140,7 @@ async function readOwners(
 ): Promise<Owner[]> {
   const { client } = scope.target;
   const found: (Leaver & { account: string })[] = [];
-  for (const [index, leaver] of leavers.entries()) {
+  for (const [index, leaver] of leavers.slice(0, MOST_LOOKED_UP).entries()) {
     // A search is one call, the list of all accounts many. It is read only if most searches have named no owner.
     const find = index < MOST_PEOPLE ? findConsoleAccounts : findListedAccounts;
     const isEnough = index === MOST_PEOPLE && found.length > MOST_PEOPLE / 2;

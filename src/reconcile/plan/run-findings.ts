@@ -4,7 +4,7 @@ import { isBySettingsOfThen } from '../../directory/outbox/link-condition.ts';
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { Cursor, SeenGroup } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
-import { isAsDesired, isDrift, type PlanEntry } from '../entry.ts';
+import type { PlanEntry } from '../entry.ts';
 import { isWaitingActivation } from '../unwritten/unmappable.ts';
 import { toDoneNote } from '../compare/done-changes.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
@@ -56,7 +56,7 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
     cursors,
     /** Groups with equal members, with the platform's time of their last change. */
     groupsSeen: equalGroups(groups, verified),
-    /** Unconfirmed removals of members whom the platform does not show in their group any more. */
+    /** Members whose unconfirmed removal this comparison confirms: the platform does not show them in their group any more. */
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
     /** Links of resources without difference, with values that the platform has already and the stored links lack. */
     asApplied: [...users.asApplied, ...verified.flatMap(({ asApplied }) => asApplied ?? [])],
@@ -92,12 +92,12 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
 
 /**
  * Returns the groups whose members were read and are equal, with the platform's time of their last change. A group with a member
- * whom somebody added, and whom `groups.members: owned` leaves, is read again, so that each plan tells of the member.
+ * whom somebody added and whom no run removes is read again, so that each plan tells of the member.
  */
 function equalGroups(groups: GroupScan, verified: readonly VerifiedResource[]): SeenGroup[] {
   return verified.flatMap(({ ref, entries, linkHash: link }) => {
     const changedAt = groups.changedAt.get(ref);
-    const isEqual = groups.withMembers.has(ref) && isAsDesired(entries) && !entries.some(isDrift);
+    const isEqual = groups.withMembers.has(ref) && entries.length === 0;
     return isEqual && changedAt !== undefined && link !== undefined ? [{ ref, changedAt, link }] : [];
   });
 }

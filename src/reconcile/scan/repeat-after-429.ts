@@ -2,7 +2,7 @@
 import { backoffMs } from '../../support/backoff.ts';
 import type { Clock } from '../../support/sources.ts';
 import { TOO_MANY } from '../../sync/calls/answering.ts';
-import { isGone, isStatus } from '../../sync/calls/failures.ts';
+import { isStatus } from '../../sync/calls/failures.ts';
 
 /** Least waits, for an answer whose Retry-After is shorter, or that has none. */
 const BACKOFF = { baseMs: 500, maxMs: 5000 };
@@ -16,30 +16,37 @@ export type RepeatRead = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that runs a read of one comparison, and runs it again each time that it is answered with 429, up to
- * PATIENCE_MS after the first 429 of the comparison. Only a repeated read that gets another answer begins this time anew: good
- * answers of other routes do not, so a route that always answers 429 holds up the comparison once and not with each read. A command
- * ends earlier as while-answering.ts says, which also reports the wait.
+ * PATIENCE_MS after the first 429 of this kind of call (`route`) in the comparison. This time begins anew after a repeated read that
+ * gets another answer. So calls that are always answered with 429 hold up the comparison once and not with each read, and other
+ * calls are still repeated. A command ends earlier as while-answering.ts says, which also reports the wait.
  */
 export function createRepeater(
   { clock, random }: { clock: Clock; random: () => number },
   signal: AbortSignal,
 ): RepeatRead {
-  let limitedSince: number | undefined;
+  /** Time of the first 429 by route, Unix milliseconds. */
+  const limitedSince = new Map<string, number>();
   return async (read) => {
+    let route: string | undefined;
     // A single read does not wait longer either while other reads succeed when they are repeated.
     let readLimitedSince: number | undefined;
+    const noteOtherAnswer = () => route !== undefined && limitedSince.delete(route);
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await read();
-        if (attempt > 1) limitedSince = undefined;
+        noteOtherAnswer();
         return answer;
       } catch (error) {
-        if (attempt > 1 && isGone(error)) limitedSince = undefined;
-        if (!isStatus(error, TOO_MANY)) throw error;
+        if (!isStatus(error, TOO_MANY)) {
+          noteOtherAnswer();
+          throw error;
+        }
         const now = clock.now();
-        limitedSince ??= now;
+        route = error.route;
+        const since = limitedSince.get(route) ?? now;
+        limitedSince.set(route, since);
         readLimitedSince ??= now;
-        if (now - Math.min(readLimitedSince, limitedSince) >= PATIENCE_MS) throw error;
+        if (now - Math.min(readLimitedSince, since) >= PATIENCE_MS) throw error;
         const askedMs = Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS);
         await clock.sleep(Math.max(backoffMs(attempt, BACKOFF, random), askedMs), signal);
         signal.throwIfAborted();

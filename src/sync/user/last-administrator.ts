@@ -92,6 +92,8 @@ async function lookUp(
     administrators.noteSilence();
     return isKnownAdministrator(context) ? 'last' : 'unknown';
   }
+  // Found by its number, the account may have another name than the written one.
+  if (own !== 'absent') leaving.add(fold(own.username));
   const isAdministrator = own === 'absent' ? isKnownAdministrator(context) : own.isAdmin;
   if (!isAdministrator) return 'replaceable';
   // Protected accounts are looked up by name in a tenant of any size; then, with '', the whole list is read.

@@ -23,7 +23,7 @@ const refused = () => Promise.reject(new Error(NOPERM));
 test('Redis refuses a command at the start again and again → the log tells the reason once', async () => {
   const { warnings, signal, ...deps } = place(3);
   await untilStored(deps, signal, 'not stored', refused);
-  expect(warnings).toEqual([['not stored', expect.stringContaining('NOPERM')]]);
+  expect(warnings).toEqual([['not stored', 'its user lacks a right']]);
 });
 
 test('Redis refuses to delete expired events again and again → the log tells the connection and the reason once', async () => {
@@ -31,5 +31,5 @@ test('Redis refuses to delete expired events again and again → the log tells t
   const stop = startExpiry(deps, [{ connection: 'hr', expire: refused } as any]);
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
   await stop();
-  expect(warnings).toEqual([[expect.stringContaining(' hr '), expect.stringContaining('NOPERM')]]);
+  expect(warnings).toEqual([[expect.stringContaining(' hr '), 'its user lacks a right']]);
 });

@@ -2,9 +2,18 @@
 import { PlatformResponse } from '../../../src/platform/errors.ts';
 import { createRepeater } from '../../../src/reconcile/scan/repeat-after-429.ts';
 
-const CALL = { method: 'GET', route: '/api/v1/users/{id}/values' };
-const answer = (status: number, retryAfterMs?: number) =>
-  new PlatformResponse({ status, platformMessage: '', retryAfterMs }, CALL);
+const VALUES = '/api/v1/users/{id}/values';
+const answer = (status: number, retryAfterMs?: number, route = VALUES) =>
+  new PlatformResponse({ status, platformMessage: '', retryAfterMs }, { method: 'GET', route });
+
+/** Returns the listed answers one after the other, then none. */
+function answers(statuses: number[], route?: string): () => PlatformResponse | undefined {
+  const left = [...statuses];
+  return () => {
+    const status = left.shift();
+    return status === undefined ? undefined : answer(status, 60_000, route);
+  };
+}
 
 /** Returns a comparison at a fake time, whose reads the given answers end; no further answer: the read succeeds. */
 function comparison() {
@@ -33,13 +42,9 @@ function comparison() {
     always429: () => read(() => answer(429, 60_000)),
     good: () => read(() => undefined),
     /** The read is answered as listed, and then succeeds. */
-    after: (...statuses: number[]) => {
-      const left = [...statuses];
-      return read(() => {
-        const status = left.shift();
-        return status === undefined ? undefined : answer(status, 60_000);
-      });
-    },
+    after: (...statuses: number[]) => read(answers(statuses)),
+    /** As `after`, for another kind of call. */
+    otherAfter: (...statuses: number[]) => read(answers(statuses, '/api/v1/users')),
     pass: (ms: number) => (now += ms),
   };
 }
@@ -53,18 +58,27 @@ test('one route answers every read with 429 while others answer → the comparis
   }
 });
 
+test('one route always answers 429 → a 429 of another route is waited for', async () => {
+  const { always429, otherAfter } = comparison();
+  expect(await always429()).toMatchObject({ status: 429 });
+  expect(await otherAfter(429)).toEqual({ status: 200, ms: 60_000, calls: 2 });
+});
+
 test('repeated reads succeed → a 429 long after the first one is waited for too', async () => {
   const { after } = comparison();
   for (let person = 0; person < 5; person++)
     expect(await after(429)).toEqual({ status: 200, ms: 60_000, calls: 2 });
 });
 
-test('a repeated read is answered with 404 → a later 429 is waited for too', async () => {
-  const { after, pass } = comparison();
-  expect(await after(429, 404)).toMatchObject({ status: 404, calls: 2 });
-  pass(200_000);
-  expect(await after(429)).toEqual({ status: 200, ms: 60_000, calls: 2 });
-});
+test.each([404, 403, 503])(
+  'a repeated read is answered with %i → a later 429 is waited for too',
+  async (other) => {
+    const { after, pass } = comparison();
+    expect(await after(429, other)).toMatchObject({ status: other, calls: 2 });
+    pass(200_000);
+    expect(await after(429)).toEqual({ status: 200, ms: 60_000, calls: 2 });
+  },
+);
 
 test('a read gets 429 long after the comparison began → it is waited for', async () => {
   const { good, after, pass } = comparison();
