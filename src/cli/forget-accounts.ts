@@ -33,7 +33,7 @@ function whyOpen(
     return 'may be there and active, because a create got no answer';
   if (state === 'active') return isAtRemoved ? 'may be active' : 'is active';
   if (state === 'pending') return 'has pending changes';
-  // `unrecognisedText` adds advice to `unreadText`. At a target that has left the settings nobody could follow it.
+  // `unrecognisedText` is `unreadText` with advice. The advice cannot be followed for a target that is not in the settings any more.
   if (state === 'unread' && unrecognised)
     return `may be active, because ${(isAtRemoved ? unreadText : unrecognisedText)(target, unrecognised)}`;
   if (state === 'unread') return 'may be active, because the platform did not show its state';

@@ -8,8 +8,8 @@ import { afterHold, guardCounts } from './guard-words.ts';
 
 /**
  * Returns who made held or rejected changes of a person at the platform. After a restore this may have been the bridge itself,
- * because it no longer knows what it wrote between backup and restore. Not used for the members of a group: the bridge may never
- * have added a member who is missing there, so that nobody removed the member.
+ * because it no longer knows what it wrote between backup and restore. Not used for the members of a group: a member who is missing
+ * there was perhaps never added by the bridge, so it is not certain that somebody removed the member.
  */
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';

@@ -47,39 +47,6 @@ test('a person owns one item more than a run moves → the handover is not compl
   expect((await commands.run('plan')).code).toBe(0);
 }, 300_000);
 
-test('the platform refuses as many items of a person as one run moves → the second run tries the others', async ({
-  bridge,
-  runs,
-  commands,
-  fixtures,
-  active,
-  close,
-}) => {
-  const userName = 'refused@acme.example';
-  const id = await bridge.idp.createUser(userName);
-  await active(userName, true);
-  await fixtures({
-    workbooks: Array.from({ length: MOST_ITEMS + 1 }, (_, at) => ownedBy(userName, `refused ${at}`)),
-  });
-  await close(id, userName);
-  await bridge.platform.control('PATCH', '/faults', {
-    rules: [{ path: '/workspace/move', status5xx: { share: 1, status: 400 } }],
-  });
-  const listed = async (): Promise<any> =>
-    (await commands.run('handover', 'list', '--json')).json.find(
-      ({ name }: { name: string }) => name === userName,
-    );
-  const refusedItems = async (): Promise<number> => (await listed()).counts.refused;
-  expect((await runs.run()).report.message).toContain('the next run moves the rest of 1 person');
-  await expect(refusedItems()).resolves.toBe(MOST_ITEMS);
-  await runs.run();
-  await expect(refusedItems()).resolves.toBe(MOST_ITEMS + 1);
-  // Every item was tried, so the handover is complete but for the refused ones.
-  expect((await runs.run()).report.message).not.toContain('the next run moves the rest');
-  expect(await listed()).toMatchObject({ state: 'moved' });
-  await bridge.platform.control('PATCH', '/faults', { rules: [] });
-}, 300_000);
-
 test('the user list lacks the accounts of as many leavers as one run serves → the run moves the work of a later leaver', async ({
   bridge,
   runs,

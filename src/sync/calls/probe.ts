@@ -5,8 +5,8 @@ import type { Target } from '../target.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 
 /**
- * Time between two checks of the breaker. It is longer than the longest interval of probes (breaker.ts), so a due time that is
- * unchanged at the next check shows that nobody has probed.
+ * Time between two checks of the breaker. Each probe moves the due time of the next one, and this pause is longer than the longest
+ * interval of probes (breaker.ts). So if the due time is the same at two checks, no process has probed between them.
  */
 const CHECK_MS = 3000;
 /** Longest time that a probe waits, for the request budget of the target (budget.ts) and for the answer. */
