@@ -1,10 +1,9 @@
 // Announces this process to the fleet, and reads the fleet.
 import { hostname } from 'node:os';
-import { announced, isFedByNone } from '../directory/fleet/announced-rules.ts';
+import { announced } from '../directory/fleet/announced-rules.ts';
 import {
   createFleetStore,
   dutiesOf,
-  runningOf,
   type ProcessRole,
   type ProcessWork,
 } from '../directory/fleet/fleet-store.ts';
@@ -27,13 +26,12 @@ export const buildFleetReader = (store: Store): ReadFleet => {
   const known = createKnownTargets(store, store.config.redis);
   const isScheduled = store.config.reconcile.schedule !== null;
   return async () => {
-    const [view, pulse, { findings: faults }] = await Promise.all([
+    const [view, removed, pulse, { findings: faults }] = await Promise.all([
       fleet.read(),
+      known.removed(feedsOf(store.config)),
       takePulse(store.redis),
       checkStore(store.redis, { durability: store.config.redis.durability }),
     ]);
-    const running = runningOf(view);
-    const removed = await known.removed(feedsOf(store.config), (feed) => isFedByNone(running, feed));
     return judgeFleet(view, { isScheduled, refusal: storeRefusalOf(pulse), faults, removed });
   };
 };

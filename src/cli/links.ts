@@ -2,7 +2,7 @@
 // `export` and `import` move them through a file (link-file.ts), `forget` drops those of one resource, and `keep` lets the accounts
 // and groups of a removed target stay.
 import { Option, type Command } from 'commander';
-import { findRemoved, keepRemoved, notRemovedText } from '../ops/links/removed-targets.ts';
+import { findRemoved, keepRemoved, notRemovedText, stillFedText } from '../ops/links/removed-targets.ts';
 import { toSearched } from '../ops/find.ts';
 import {
   type LinkRow,
@@ -186,6 +186,8 @@ async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void>
   await withStore(readConfig(command, cli), async (states, { knownTargets, fed }) => {
     const found = await findRemoved(knownTargets, fed, flags);
     if (!found) throw new Error(notRemovedText(flags));
+    const refusal = stillFedText(found);
+    if (refusal !== undefined) throw new Error(refusal);
     const what = `${counted(found.accounts, 'account')} and ${counted(found.groups, 'group')}`;
     if (!found.isKept) await confirm(flags, `${what} of ${connection} stay at ${target} as they are.`);
     await keepRemoved(states, knownTargets, found, actorOf(cli, flags));

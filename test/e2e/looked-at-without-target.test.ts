@@ -1,4 +1,4 @@
-// Tests that commands which read with other settings, such as those of a change to come, leave what the service does as it is.
+// Tests that commands with other settings, such as those of a change to come, leave what the service does as it is.
 import '../support/load-modules.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createCommands, type Commands } from '../support/command.ts';
@@ -73,3 +73,20 @@ test.each([['plan'], ['status'], ['doctor'], ['explain', ANN]])(
   },
   60_000,
 );
+
+test('links keep with settings that lack a target which the service feeds → it is refused, and the target stays known as fed', async () => {
+  await place.idp.createUser(`keep-${ANN}`);
+  await place.idle();
+  const known = await place.key(':{bridge.fleet}:knownTargets');
+  const keep = 'links keep --connection default --target analytics --yes'.split(' ');
+  const { code, text } = await withoutAnalytics.run(...keep);
+  expect(await place.redis.hget(known, 'default analytics')).toBe('fed');
+  expect([code, text]).toEqual([
+    1,
+    expect.stringContaining('A running process of the service may feed the target analytics'),
+  ]);
+  // Without a process that feeds it the order is taken, also before the first start without the target.
+  await place.stopApps();
+  expect((await withoutAnalytics.run(...keep)).code).toBe(0);
+  expect(await place.redis.hget(known, 'default analytics')).toBe('kept');
+}, 60_000);

@@ -1,6 +1,6 @@
 // Compares what the processes of the service announce in their heartbeats: mapping rules, and prints of the addresses and keys of
 // targets. A process with other rules syncs resources in another way than this process would.
-import type { FeedRules, TargetFeed } from './known-targets.ts';
+import type { FeedRules, TargetFeed } from './target-feed.ts';
 
 /** Facts of a process about its settings; absent in a release that does not announce them. */
 export interface Announcing {

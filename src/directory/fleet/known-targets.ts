@@ -7,18 +7,12 @@ import { createKeyspace } from '../keys.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { keysLike } from '../redis/portions.ts';
+import { isFedByNone } from './announced-rules.ts';
+import { createFleetStore, runningOf } from './fleet-store.ts';
 import { createFormerLinks } from './former-links.ts';
-import { toFeed, toField, type FedTarget, type TargetFeed } from './target-feed.ts';
+import { toFeed, toField, type FedTarget, type FeedRules, type TargetFeed } from './target-feed.ts';
 
-export type { FedTarget, TargetFeed } from './target-feed.ts';
-
-/** Rules of a target, for a connection that feeds it. */
-export interface FeedRules extends TargetFeed {
-  /** Digest of the rules by which resources are mapped (`mapped:<t>`). */
-  rules: string;
-  /** Digest of the other settings that decide about access, such as the limits of the guard. */
-  others: string;
-}
+export type { FedTarget, FeedRules, TargetFeed } from './target-feed.ts';
 
 /** A target that the settings of a connection no longer have, with open accounts that are linked there. */
 export interface RemovedTarget extends TargetFeed {
@@ -27,6 +21,11 @@ export interface RemovedTarget extends TargetFeed {
   groups: number;
   /** Whether an operator has ordered that these accounts and groups stay as they are. */
   isKept: boolean;
+  /**
+   * Whether a running process feeds it, or does not tell. The settings of a command, or of a process during an update, may lack a
+   * target that others still feed.
+   */
+  isFed: boolean;
 }
 
 /**
@@ -47,6 +46,7 @@ export function createKnownTargets(
 ) {
   const keys = createKeyspace(prefix, 'bridge.fleet');
   const knownKey = keys.key('knownTargets');
+  const fleet = createFleetStore({ redis, scripts }, { prefix });
   const { linksAt, isLinkedAnew, countsOf, forgetCounts } = createFormerLinks({ redis, scripts }, { prefix });
   const readKnown = (): Promise<Record<string, FeedState>> =>
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
@@ -108,21 +108,20 @@ export function createKnownTargets(
   /**
    * Returns the removed targets at which open accounts are linked.
    * @param fed the feeds in the settings
-   * @param isFedByNone whether processes run, and none of them feeds the target. The settings of a command, or of a process during
-   *   an update, may lack a target that others still feed: its state stays `fed`
    */
-  async function removed(
-    fed: readonly FedTarget[],
-    isFedByNone: (feed: TargetFeed) => boolean = () => false,
-  ): Promise<RemovedTarget[]> {
+  async function removed(fed: readonly FedTarget[]): Promise<RemovedTarget[]> {
     const found: RemovedTarget[] = [];
-    for (const [field, state] of await readFormer(fed)) {
+    const left = await readFormer(fed);
+    const running = left.length > 0 ? runningOf(await fleet.read()) : [];
+    for (const [field, state] of left) {
       const feed = toFeed(field);
+      const hasLeft = isFedByNone(running, feed);
       // A process with former settings started last, stored the target as fed, and has stopped.
-      if (state === 'fed' && isFedByNone(feed))
+      if (state === 'fed' && hasLeft)
         await redis.hset(knownKey, field, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
+      const isFed = running.length > 0 && !hasLeft;
       const { accounts, groups } = await countsOf(feed, fed);
-      if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept' });
+      if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept', isFed });
     }
     return found;
   }

@@ -5,6 +5,14 @@ export interface TargetFeed {
   target: string;
 }
 
+/** Rules of a target, for a connection that feeds it. */
+export interface FeedRules extends TargetFeed {
+  /** Digest of the rules by which resources are mapped (`mapped:<t>`). */
+  rules: string;
+  /** Digest of the other settings that decide about access, such as the limits of the guard. */
+  others: string;
+}
+
 /** A target in the settings, with the address of its platform. */
 export interface FedTarget extends TargetFeed {
   address: string;

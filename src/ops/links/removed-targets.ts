@@ -23,6 +23,12 @@ export async function findRemoved(
 export const notRemovedText = ({ connection, target }: TargetFeed): string =>
   `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`;
 
+/** Returns why no order about the removed target is taken; undefined: it is taken. */
+export const stillFedText = ({ connection, target, isFed }: RemovedTarget): string | undefined =>
+  isFed
+    ? `A running process of the service may feed the target ${target} of the connection ${connection}: restart every process with settings that lack the target first.`
+    : undefined;
+
 /**
  * Makes status and health leave the removed target out until it is in the settings again. Without effect if the target is kept
  * already. Its links stay. The audit entry is in the log of the connection, or of the first one if the settings lack it.

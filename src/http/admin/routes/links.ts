@@ -5,7 +5,12 @@ import { findForOrder, toSearched } from '../../../ops/find.ts';
 import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/links/link-rows.ts';
 import { forgetLinks, LinkNeeded } from '../../../ops/links/links.ts';
 import { importLinks, type Imported } from '../../../ops/links/import-links.ts';
-import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/links/removed-targets.ts';
+import {
+  findRemoved,
+  keepRemoved,
+  notRemovedText,
+  stillFedText,
+} from '../../../ops/links/removed-targets.ts';
 import { Problem, severalProblem } from '../problem.ts';
 import { EXPORT_TYPES } from '../log-export.ts';
 import { json, requireFed, getRoute, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
@@ -175,11 +180,16 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
         groups: integerField,
       }),
     },
-    refuses: { 404: 'The settings have this target, or no open account is linked there.' },
+    refuses: {
+      404: 'The settings have this target, or no open account is linked there.',
+      409: 'A running process of the service may feed the target, because its settings have it.',
+    },
     handle: async (feed, actor) => {
       const { knownTargets, fed: targetsInSettings, states } = context;
       const found = await findRemoved(knownTargets, targetsInSettings, feed);
       if (!found) throw new Problem(404, notRemovedText(feed));
+      const refusal = stillFedText(found);
+      if (refusal !== undefined) throw new Problem(409, refusal);
       await keepRemoved(states, knownTargets, found, actor);
       const { connection, target, accounts, groups } = found;
       return json({ connection, target, accounts, groups });
