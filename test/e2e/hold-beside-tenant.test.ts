@@ -74,3 +74,15 @@ test('a target is restored while it is held because of another tenant → it sta
   await place.idle();
   await expect(accountNames()).resolves.toContain('new@acme.example');
 }, 60_000);
+
+test('an operator called "reconcile" holds a target, and a reconcile recognises the tenant → the target stays on hold until a release', async () => {
+  await comeBack();
+  await run(place, 'hold', '--by', 'reconcile', '--note', 'audit');
+  await run(place, 'reconcile', '--yes');
+  await expect(statusHold()).resolves.toMatchObject({ by: 'reconcile (operator)', note: 'audit' });
+  await place.idp.createUser('late@acme.example');
+  await expect(accountNames()).resolves.not.toContain('late@acme.example');
+  await run(place, 'release');
+  await place.idle();
+  await expect(accountNames()).resolves.toContain('late@acme.example');
+}, 60_000);

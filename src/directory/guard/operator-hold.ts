@@ -8,7 +8,7 @@ import type { StoreDeps } from '../redis/scripts.ts';
 export interface Hold {
   /** Unix milliseconds of Redis. */
   since: number;
-  /** Name of the operator; TENANT_HOLDER: a reconcile run; OLDER_DATA_HOLDER: the service. */
+  /** Name of the operator, which is none of the two others; TENANT_HOLDER: a reconcile run; OLDER_DATA_HOLDER: the service. */
   by: string;
   /** Remark of the operator. */
   note?: string;
@@ -26,6 +26,13 @@ export const OLDER_DATA_HOLDER = 'scim-bridge';
 /** Start of the note of a hold of OLDER_DATA_HOLDER; it also follows the note of a hold that was there before. */
 export const OLDER_DATA = 'Redis came back with older data';
 
+/**
+ * Returns the name of an operator as a hold stores it. The holder's name tells the kinds of holds apart, and an operator, such as
+ * the account of the service, may have the name of another holder.
+ */
+const operatorName = (by: string): string =>
+  by === TENANT_HOLDER || by === OLDER_DATA_HOLDER ? `${by} (operator)` : by;
+
 export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
 
 /** @param others keys of the other connections of the target */
@@ -37,16 +44,20 @@ export function createOperatorHold(
   const name = keys.key('hold', target);
 
   /**
-   * Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step.
+   * Holds the target for an operator; running syncs stop before their next step.
    * @param options `replaces`: the hold replaces that of an operator
-   * @returns false: a hold of this kind exists (lua/holds.lua)
+   * @returns false: an operator's hold exists (lua/holds.lua)
    */
   async function hold(by: string, note?: string, { replaces = false } = {}): Promise<boolean> {
-    const [tag] = await scripts.run('hold', keys.base, { target, by, note, replaces });
-    // After the hold: a sync of another connection that takes its lease later finds the hold (sync-resource.ts).
-    if (isTenantHold({ by }))
-      for (const { base } of others) await scripts.run('end_leases', base, { target });
+    const [tag] = await scripts.run('hold', keys.base, { target, by: operatorName(by), note, replaces });
     return tag === 'held';
+  }
+
+  /** Holds the target because it may be another tenant. Running syncs, also of other connections, stop before their next step. */
+  async function beginTenantHold(why: string): Promise<void> {
+    await scripts.run('hold', keys.base, { target, by: TENANT_HOLDER, note: why, replaces: false });
+    // After the hold: a sync of another connection that takes its lease later finds the hold (sync-resource.ts).
+    for (const { base } of others) await scripts.run('end_leases', base, { target });
   }
 
   /** Ends the hold of an operator, and notifies the relays. @returns false when there was none */
@@ -115,7 +126,7 @@ export function createOperatorHold(
     return { by: found.by, ...(found.note === undefined ? {} : { note: found.note }) };
   }
 
-  return { hold, release, endTenantHold, tenantHoldElsewhere, onHold, operatorHold };
+  return { hold, release, beginTenantHold, endTenantHold, tenantHoldElsewhere, onHold, operatorHold };
 }
 
 /** Returns the holder of a hold; because of another tenant, also why, which begins with the name of the connection. */

@@ -1,6 +1,5 @@
 // Handles a target whose address may lead to another tenant. All writes are held until an operator accepts the tenant; then
 // all links are removed, and every resource is created or adopted as at a new target.
-import { TENANT_HOLDER } from '../../directory/guard/operator-hold.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { anotherTenantText } from './tenant.ts';
@@ -15,7 +14,7 @@ export async function askAboutTenant(
   { connection, target, outbox }: ReconcileScope,
   tenantSuspicion: string,
 ): Promise<string> {
-  await outbox.guardStore.hold(TENANT_HOLDER, `${connection}: ${tenantSuspicion}`);
+  await outbox.guardStore.beginTenantHold(`${connection}: ${tenantSuspicion}`);
   return anotherTenantText(target.name, tenantSuspicion);
 }
 

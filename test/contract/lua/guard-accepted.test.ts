@@ -1,7 +1,7 @@
 // Tests deactivations that are accepted and not applied yet, and the hold of a target by an operator (ADR 0011).
 import { TENANT_HOLDER } from '../../../src/directory/guard/operator-hold.ts';
 import type { Ref } from '../../../src/directory/records.ts';
-import { releaseTargets } from '../../../src/ops/hold.ts';
+import { holdTargets, releaseTargets } from '../../../src/ops/hold.ts';
 import { guard, HOUR, range } from './guard-rig.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 
@@ -152,7 +152,7 @@ describe('hold and release of a target', () => {
     const { acts } = store.state;
     // The release writes its audit entry between its look at the hold and the end of the hold.
     const record: typeof acts.record = async (act) => {
-      await guardStore.hold(TENANT_HOLDER, 'main may be another tenant');
+      await guardStore.beginTenantHold('main may be another tenant');
       return acts.record(act);
     };
     const states = [{ ...store.state, acts: { ...acts, record } }];
@@ -167,11 +167,26 @@ describe('hold and release of a target', () => {
 
   it("when an operator holds a target at the moment a hold because of a doubted tenant ends, the operator's hold stays until its release", async () => {
     const { guardStore } = store.outbox;
-    await guardStore.hold(TENANT_HOLDER, 'main may be another tenant');
+    await guardStore.beginTenantHold('main may be another tenant');
     await Promise.all([guardStore.endTenantHold(), guardStore.hold('olga', 'audit')]);
     await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'olga', note: 'audit' });
     await expect(store.claimRefs()).resolves.toEqual([]);
     await expect(guardStore.release()).resolves.toBe(true);
     await expect(store.claimRefs()).resolves.toEqual([ref]);
   });
+
+  it.each(['reconcile', 'scim-bridge'])(
+    'when an operator called "%s" holds a target, the end of a tenant\'s hold leaves the order in force, and a release ends it',
+    async (by) => {
+      const { guardStore } = store.outbox;
+      const actor = { by, via: 'command', note: 'audit' } as const;
+      await expect(holdTargets([store.state], 'main', actor)).resolves.toMatchObject([{ changed: true }]);
+      await guardStore.endTenantHold();
+      await expect(store.claimRefs()).resolves.toEqual([]);
+      await expect(guardStore.operatorHold()).resolves.toEqual({ by: `${by} (operator)`, note: 'audit' });
+      await expect(guardStore.onHold()).resolves.toMatchObject({ by: `${by} (operator)` });
+      await expect(releaseTargets([store.state], 'main', actor)).resolves.toMatchObject([{ changed: true }]);
+      await expect(store.claimRefs()).resolves.toEqual([ref]);
+    },
+  );
 });

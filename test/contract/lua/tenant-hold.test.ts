@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 const ref: Ref = `User:${idOf('ada')}`;
 const WHY = 'hr: 3 of 3 linked accounts belong to other people there';
-const holdElsewhere = () => elsewhere.hold(TENANT_HOLDER, WHY);
+const holdElsewhere = () => elsewhere.beginTenantHold(WHY);
 
 it('when one connection holds a target because of a doubted tenant, the other connection is on hold too until this hold ends', async () => {
   const { guardStore, whyUnrecognised } = store.outbox;
