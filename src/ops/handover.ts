@@ -4,6 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { HandedItem, Handover, HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { Ref } from '../directory/records.ts';
 import { giveBack, type GivenBack } from '../reconcile/handover/give-back.ts';
+import { handoverOptions } from '../reconcile/handover/handover-steps.ts';
 import { underRunLock } from '../reconcile/apply/run-lock.ts';
 import { unrecognisedText } from '../reconcile/tenant/tenant.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -120,7 +121,12 @@ export async function undoHandover(
     };
   await scope.acts.record({ act: 'undoHandover', ...actor, target, subject: ref, count: counts.moved ?? 0 });
   const back = await underRunLock(scope, signal, (lockSignal) =>
-    giveBack(scope, ref, { signal: lockSignal, logger, request: `handover:${id}` }, actor.by),
+    giveBack(
+      scope,
+      ref,
+      handoverOptions(scope, { signal: lockSignal, logger, request: `handover:${id}` }),
+      actor.by,
+    ),
   );
   return { connection, target, ref, name, ...back };
 }

@@ -102,7 +102,10 @@ export function createAttempt(
       const credential = options.authorize(request.family);
       const fetched = credential instanceof Promise ? await credential : credential;
       throwIfAborted(signal);
-      if (isWrite(request)) beforeWrite?.();
+      if (isWrite(request) && beforeWrite) {
+        await beforeWrite();
+        throwIfAborted(signal);
+      }
       // The span opens last: the caller reports the end of a call only after `ready` has returned.
       options.onStart?.();
       started = performance.now();

@@ -13,7 +13,7 @@ export interface CallOptions {
   /** True: the client's option `gate` lets the call pass at once. */
   urgent?: boolean;
   /** Called right before a write is sent, after all waits. An error that it throws ends the call, and nothing is sent. */
-  beforeWrite?: () => void;
+  beforeWrite?: () => void | Promise<void>;
   /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;
 }

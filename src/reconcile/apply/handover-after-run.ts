@@ -2,7 +2,7 @@
 import { withPart } from './make-report.ts';
 import { handOver } from '../handover/hand-over.ts';
 import type { Plan } from '../plan.ts';
-import type { HandoverOptions } from '../handover/handover-steps.ts';
+import { handoverOptions, type HandoverOptions } from '../handover/handover-steps.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { End } from './ends.ts';
 
@@ -18,11 +18,12 @@ export async function withHandover(
   scope: ReconcileScope,
   { handover }: Plan,
   end: End,
-  { id, signal, logger }: Omit<HandoverOptions, 'request'> & { id: string },
+  { id, signal, logger }: Pick<HandoverOptions, 'signal' | 'logger'> & { id: string },
 ): Promise<End> {
   // After another outcome the accounts may not be in their end state.
   if (!handover || !HANDS_OVER.has(end.outcome)) return end;
-  const result = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
+  const options = handoverOptions(scope, { signal, logger, request: `plan:${id}` });
+  const result = await handOver(scope, handover, options);
   // Undefined: no item had to be moved.
   return result === undefined ? end : { ...end, message: withPart(end.message, result) };
 }

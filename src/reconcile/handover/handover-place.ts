@@ -90,11 +90,17 @@ async function placeById(
 
 const problem = (text: string): HandoverProblem => ({ kind: 'problem', problem: text });
 
+/** Error of a write of a handover that was not sent; the message says why, as a sentence without a full stop. */
+export class HandoverStopped extends Error {
+  override name = 'HandoverStopped';
+}
+
 /**
- * Returns a sentence for a failed call.
+ * Returns a sentence for a call that failed or was not sent.
  * @throws the error itself, if it does not come from the platform or the call was aborted
  */
 export function platformProblem(error: unknown): string {
+  if (error instanceof HandoverStopped) return error.message;
   if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
   return error instanceof PlatformResponse && error.platformMessage
     ? `${error.status} ${error.platformMessage}`

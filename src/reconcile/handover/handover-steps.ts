@@ -9,6 +9,7 @@ import type { WorkspaceItem } from '../../platform/workspace.ts';
 import type { Logger } from '../../support/logger.ts';
 import { isoTime } from '../../support/sources.ts';
 import { failureSinceWords } from '../breaker-words.ts';
+import { HandoverStopped } from './handover-place.ts';
 import { itemText } from './render-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
@@ -17,7 +18,21 @@ export interface HandoverOptions {
   logger: Logger;
   /** Request id of the log entries. */
   request: string;
+  /** Throws HandoverStopped during a hold. The calls ask it after all waits, as they do in a sync. */
+  beforeWrite: () => Promise<void>;
 }
+
+/** Returns the options of the calls of a handover. No lease ends with a hold here, so each write reads the hold itself. */
+export const handoverOptions = (
+  { outbox, target }: ReconcileScope,
+  options: Omit<HandoverOptions, 'beforeWrite'>,
+): HandoverOptions => ({
+  ...options,
+  beforeWrite: async () => {
+    const hold = await outbox.guardStore.onHold();
+    if (hold) throw new HandoverStopped(wasOnHold(target.name, hold));
+  },
+});
 
 /**
  * Returns the reason why nothing may be written now, as a sentence; undefined: writing is allowed. @throws the reason of an

@@ -1,7 +1,7 @@
 // Caches the platform's attribute definitions and the owner of the API key. Creates missing definitions, and refuses those
 // of another type.
 import { IncompleteList, PlatformResponse } from '../../platform/errors.ts';
-import type { PlatformClient } from '../../platform/client.ts';
+import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { UserAttribute, UserAttributeType } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyOwner } from '../calls/key-owner.ts';
@@ -22,14 +22,17 @@ interface DefinitionFaults {
   ids: ReadonlyMap<string, string>;
 }
 
+/** Call of a sync that needs the definitions. */
+type DefinitionsCall = Required<Pick<CallOptions, 'signal'>> & Pick<CallOptions, 'beforeWrite'>;
+
 /** One read of the definitions, shared by all syncs that ask meanwhile. */
 interface DefinitionsRead {
   /** End of its lifetime, Unix milliseconds. */
   until: number;
   definitions: Promise<Map<string, Definition>>;
   isOpen: boolean;
-  /** Number of callers who wait for it. */
-  waiting: number;
+  /** Calls of the syncs that wait for it. */
+  waiting: Set<DefinitionsCall>;
   /** Ends the read when no caller waits any more. */
   abandoned: AbortController;
 }
@@ -55,15 +58,19 @@ export function createCatalogue(
   const { client, clock } = deps;
   let cached: DefinitionsRead | undefined;
 
-  /** Reads the definitions, and creates those that are missing. */
-  async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
+  /** Reads the definitions for the waiting syncs, and creates those that are missing. */
+  async function load(
+    signal: AbortSignal,
+    waiting: ReadonlySet<DefinitionsCall>,
+  ): Promise<Map<string, Definition>> {
+    const beforeWrite = () => oneMayWrite(waiting);
     const names = Object.keys(types);
     if (names.length === 0) return new Map();
     let existing = await byName(signal);
     for (const [name, type] of Object.entries(types)) {
       if (existing.has(name)) continue;
       try {
-        const made = await client.attributes.create({ name, type }, { signal });
+        const made = await client.attributes.create({ name, type }, { signal, beforeWrite });
         existing.set(made.name, made);
       } catch (error) {
         // Another process created the definition at the same time (409, or 400 at some tenants).
@@ -91,8 +98,9 @@ export function createCatalogue(
 
   function begin(): DefinitionsRead {
     const abandoned = new AbortController();
-    const definitions = load(abandoned.signal);
-    const read = { until: clock.now() + KEEP_MS, definitions, isOpen: true, waiting: 0, abandoned };
+    const waiting = new Set<DefinitionsCall>();
+    const definitions = load(abandoned.signal, waiting);
+    const read = { until: clock.now() + KEEP_MS, definitions, isOpen: true, waiting, abandoned };
     definitions.then(
       (found) => {
         read.isOpen = false;
@@ -110,17 +118,18 @@ export function createCatalogue(
   return {
     /**
      * Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second.
-     * @throws PlatformError while they cannot be read or created, PlatformAborted when the signal aborts
+     * @throws PlatformError while they cannot be read or created, PlatformAborted when the signal aborts, the error of `beforeWrite`
+     *   if no waiting sync may write any more
      */
-    definitions: async (signal: AbortSignal): Promise<Map<string, Definition>> => {
+    definitions: async (call: DefinitionsCall): Promise<Map<string, Definition>> => {
       if (!cached || clock.now() > cached.until) cached = begin();
       const read = cached;
-      read.waiting++;
+      read.waiting.add(call);
       try {
-        return await untilAborted(read.definitions, signal, { method: 'GET', route: LIST });
+        return await untilAborted(read.definitions, call.signal, { method: 'GET', route: LIST });
       } finally {
-        read.waiting--;
-        if (read.isOpen && read.waiting === 0) {
+        read.waiting.delete(call);
+        if (read.isOpen && read.waiting.size === 0) {
           if (cached === read) cached = undefined;
           read.abandoned.abort();
         }
@@ -152,6 +161,19 @@ export function createCatalogue(
       cached = undefined;
     },
   };
+}
+
+/** Resolves if one of the syncs may still write. @throws the error of the last one */
+async function oneMayWrite(waiting: ReadonlySet<DefinitionsCall>): Promise<void> {
+  let refusal: Error | undefined;
+  for (const { beforeWrite } of waiting)
+    try {
+      await beforeWrite?.();
+      return;
+    } catch (error) {
+      refusal = error as Error;
+    }
+  if (refusal) throw refusal;
 }
 
 /** Compares a definition of the platform with the mapping. @param found undefined: the platform has none */

@@ -34,7 +34,7 @@ const RETRY_STEP_MS = 1000;
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, outbox, target } = context;
-  const definitions = await target.catalogue.definitions(context.call.signal);
+  const definitions = await target.catalogue.definitions(context.call);
   await outbox.definitions.note(definitions);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
   // The same array: the gate also has the problems that are added to it below.

@@ -37,7 +37,7 @@ export async function createMissingAccount(context: SyncContext, desired: Desire
   const later = untilShown(context, desired.core);
   if (later) return later;
   // Definitions are created first, because the platform refuses values of unknown attributes.
-  const definitions = await target.catalogue.definitions(context.call.signal);
+  const definitions = await target.catalogue.definitions(context.call);
   const active = desired.active && target.policy.users.activation === 'immediate';
   const writable = Object.fromEntries(
     Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),

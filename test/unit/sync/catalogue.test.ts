@@ -21,8 +21,8 @@ function slowPlatform() {
 test('the first of two syncs that wait for the definitions ends → the second one gets them', async () => {
   const { seen, catalogue } = slowPlatform();
   const first = new AbortController();
-  const ended = catalogue.definitions(first.signal).catch((error: unknown) => error);
-  const other = catalogue.definitions(new AbortController().signal);
+  const ended = catalogue.definitions(first).catch((error: unknown) => error);
+  const other = catalogue.definitions(new AbortController());
   first.abort();
   expect(await ended).toBeInstanceOf(PlatformAborted);
   seen.answer();
@@ -33,11 +33,11 @@ test('the first of two syncs that wait for the definitions ends → the second o
 test('every sync that waits for the definitions ends → their read ends too, and the next sync reads again', async () => {
   const { seen, catalogue } = slowPlatform();
   const only = new AbortController();
-  const ended = catalogue.definitions(only.signal).catch((error: unknown) => error);
+  const ended = catalogue.definitions(only).catch((error: unknown) => error);
   only.abort();
   expect(await ended).toBeInstanceOf(PlatformAborted);
   expect(seen.signals.map(({ aborted }) => aborted)).toEqual([true]);
-  const next = catalogue.definitions(new AbortController().signal);
+  const next = catalogue.definitions(new AbortController());
   seen.answer();
   expect(await next).toHaveProperty('size', 1);
 });
