@@ -60,7 +60,11 @@ export const canSignOut = () => isSignedIn() && caller.via !== 'proxy';
 
 /** Signs the person out. @throws Error when the session could not be ended, so that it still opens the page */
 export async function signOut() {
-  if (caller?.via === 'openid') await remove('/session');
+  if (caller?.via === 'openid')
+    await remove('/session').catch((error) => {
+      // Another window has ended the session.
+      if (error.status !== 401) throw error;
+    });
   forgetToken();
 }
 

@@ -23,15 +23,18 @@ function outcomeLabel(outcome) {
 /**
  * Shows the last operations, and the newest finished comparison, which is the operation of the kind `plan`.
  * @param redraw draws the operations again after an order
- * @param readPlan reads a finished comparison by the id of its operation
+ * @param plan the newest finished comparison, with its result; undefined: none
  * @returns null when there are no operations
  */
-export async function comparison(operations, redraw, readPlan) {
+export function comparison(operations, redraw, plan) {
   if (operations.length === 0) return null;
-  const index = operations.findIndex(({ kind, state }) => kind === 'plan' && state === 'succeeded');
-  const plan = index < 0 ? undefined : await readPlan(operations[index].id);
   // Operations are listed newest first.
-  const newer = plan ? operations.slice(0, index) : [];
+  const newer = plan
+    ? operations.slice(
+        0,
+        operations.findIndex(({ id }) => id === plan.id),
+      )
+    : [];
   const hasNewerWork = newer.some(({ kind }) => kind === 'apply' || kind === 'reconcile');
   return h(
     'section',

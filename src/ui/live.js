@@ -43,7 +43,13 @@ export function startLive() {
   sign.hidden = false;
   const { signal } = running;
   const timer = setInterval(tick, TICK_MS);
-  signal.addEventListener('abort', () => clearInterval(timer));
+  // While it was hidden the page had no stream, so the silence says nothing about the bridge.
+  const onShown = () => document.hidden || (heardAt = Date.now());
+  addEventListener('visibilitychange', onShown);
+  signal.addEventListener('abort', () => {
+    clearInterval(timer);
+    removeEventListener('visibilitychange', onShown);
+  });
   keepOpen(signal);
   tick();
 }
@@ -97,6 +103,7 @@ function receive(event, data) {
 }
 
 function tick() {
+  if (document.hidden) return;
   const now = Date.now();
   const [state, text] = judge(now);
   if (sign.textContent !== text) sign.textContent = text;

@@ -8,27 +8,21 @@ import { h } from './dom.js';
  * @param afterOrder called after an order to an operation
  */
 export function createOperationList(afterOrder) {
-  /** The last answer as text, by which a change is seen. */
-  let known;
-  /** Element of the last answer. */
-  let content;
+  /** The operations as last read, newest first. */
+  let operations = [];
   /** The last comparison, which is read once: it may be large, and does not change once it has ended. */
   let plan;
-  const readPlan = async (id) => {
-    if (plan?.id !== id) plan = await get(`/operations/${id}`);
-    return plan;
-  };
   return {
     /** Reads the operations. @returns whether they have changed */
     read: async () => {
-      const operations = await get('/operations');
-      const text = JSON.stringify(operations);
-      if (text === known) return false;
-      content = await comparison(operations, afterOrder, readPlan);
-      known = text;
+      const fresh = await get('/operations');
+      if (JSON.stringify(fresh) === JSON.stringify(operations)) return false;
+      const finished = fresh.find(({ kind, state }) => kind === 'plan' && state === 'succeeded');
+      const read = finished?.id === plan?.id ? plan : finished && (await get(`/operations/${finished.id}`));
+      [operations, plan] = [fresh, read];
       return true;
     },
-    /** Returns a new element with the operations as last read. */
-    toElement: () => h('div', {}, ...(content ? [content] : [])),
+    /** Returns a new element with the operations as last read: patch.js moves parts of the element that it is given. */
+    toElement: () => h('div', {}, comparison(operations, afterOrder, plan)),
   };
 }

@@ -96,8 +96,11 @@ async function show({ focus = false } = {}) {
     restoreTyped(main);
   } catch (error) {
     if (mine !== drawing || !isSignedIn()) return;
-    // A view that is drawn again keeps its content, with a message.
-    if (!isOther) return say(error.message, 'bad');
+    // A view that is drawn again keeps its content, with a message and a note, because nothing keeps the content current any more.
+    if (!isOther) {
+      if (!main.querySelector('.unread')) main.firstElementChild.after(oldNote(() => show()));
+      return say(error.message, 'bad');
+    }
     delete main.dataset.view;
     const isTriedAgain = TRIED_AGAIN.has(error.status);
     put(failure(error, isTriedAgain, () => show({ focus: true })));
@@ -116,13 +119,25 @@ const failure = ({ message }, isTriedAgain, redraw) =>
     actionButton('Try again', redraw, { class: 'main' }),
   );
 
+const oldNote = (redraw) =>
+  h(
+    'p',
+    { class: 'changed unread' },
+    'This could not be read anew, and is shown as it was read before. ',
+    actionButton('Show it as it is now', redraw),
+  );
+
 /** Shows the sign-in form until the user is signed in. */
 async function showSignIn() {
   nav.hidden = callerText.hidden = signOutButton.hidden = true;
   stopLive();
   delete main.dataset.view;
   document.title = 'Sign in · scim-bridge';
-  main.replaceChildren(...(await signInForm(enter)));
+  const mine = ++drawing;
+  main.replaceChildren();
+  const form = await signInForm(enter);
+  if (mine !== drawing) return;
+  main.replaceChildren(...form);
   main.querySelector('button, input')?.focus();
 }
 

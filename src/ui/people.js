@@ -54,7 +54,7 @@ const MOST_MEMBERSHIPS = 200;
 export async function people({ signal }) {
   const links = stateLinks(await get('/status'));
   onStatus((rows) => patch(links, stateLinks(rows)), signal);
-  return searchForm(links);
+  return searchForm(links, signal);
 }
 
 /** Shows one person or group: a card for each target. @param view.id ref or id */
@@ -93,7 +93,11 @@ function card(each, redraw, isRead) {
   const left = memberships.length - shown.length + undescribed;
   return h(
     'section',
-    { class: 'card', 'aria-label': `${name} at ${target}` },
+    {
+      class: 'card',
+      'aria-label': `${name} at ${target}`,
+      'data-key': `${connection} ${target} ${ref}`,
+    },
     h(
       'div',
       { class: 'head' },
@@ -107,7 +111,8 @@ function card(each, redraw, isRead) {
       h('code', {}, ref),
     ),
     h('p', { class: 'lead' }, advised(summary)),
-    reasons.length > 0 && noteList(reasons.map(advised)),
+    // Always an element: the read of the platform may add the first reason, and patch.js keeps the listeners of buttons by place.
+    h('div', {}, reasons.length > 0 && noteList(reasons.map(advised))),
     syncButton(ref, target, redraw),
     kind === 'User' && access(ref, connection, target, name),
     values.length > 0 && [

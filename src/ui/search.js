@@ -9,14 +9,22 @@ const SHOWN = 50;
 /** Least number of characters that are searched. */
 const LEAST_CHARACTERS = 2;
 
-/** Creates the search form and the list of hits, each a link to its page. @param rest shown while nothing is searched */
-export function searchForm(rest) {
+/**
+ * Creates the search form and the list of hits, each a link to its page.
+ * @param rest shown while nothing is searched
+ * @param signal aborted when the view is left
+ */
+export function searchForm(rest, signal) {
   const text = searchInput({ maxlength: 200, placeholder: 'ada, @acme.example, analysts' });
   const found = h('div', { id: 'found' }, rest);
   const told = h('p', { class: 'soft', role: 'status' });
   let timer;
   /** Number of the last search; answers to an earlier one are ignored. */
   let asked = 0;
+  signal.addEventListener('abort', () => {
+    clearTimeout(timer);
+    asked++;
+  });
 
   /**
    * Searches step by step until there are enough hits or the text changes.
@@ -55,7 +63,7 @@ export function searchForm(rest) {
     clearTimeout(timer);
     asked++;
     if (text.value.trim().length >= LEAST_CHARACTERS)
-      return look().catch((error) => say(error.message, 'bad'));
+      return look().catch((error) => signal.aborted || say(error.message, 'bad'));
     found.replaceChildren(rest);
     told.textContent = '';
   }
@@ -70,10 +78,11 @@ export function searchForm(rest) {
     const resource = text.value.trim();
     if (resource === '') return;
     try {
-      const refs = new Set((await post('/explain', { resource })).map(({ ref }) => ref));
+      const refs = new Set((await post('/explain', { resource }, signal)).map(({ ref }) => ref));
       if (refs.size === 1) location.hash = `#/person/${encodeURIComponent([...refs][0])}`;
       else begin();
     } catch (error) {
+      if (signal.aborted) return;
       if (error.status === 404) begin();
       else say(error.message, 'bad');
     }

@@ -88,6 +88,21 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
     await page.getByText('You are still signed in').waitFor();
   }, 30_000);
 
+  test('a sign-out in a window whose session another window has ended succeeds', async () => {
+    const page = await visit('otto');
+    await page.waitForSelector('main[data-view=overview]');
+    // Without the live stream the window does not learn that its session has ended.
+    await page.route('**/v1/live', (route) => route.abort());
+    const other = await page.context().newPage();
+    await other.goto(`${open.base}/admin/`);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.getByRole('button', { name: 'Sign in with your account' }).waitFor();
+    await page.route('**/v1/operations', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in with your account' }).waitFor();
+    expect(await page.textContent('#said')).toBe('');
+  }, 30_000);
+
   test('a person who signs in without a role sees on the page that the role is missing', async () => {
     const page = await visit('nora');
     await page.getByText('none of the roles viewer, operator and approver').waitFor();
