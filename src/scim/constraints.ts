@@ -12,18 +12,40 @@ const SCALAR = { type: ['string', 'number', 'boolean'] };
 /** A date and time (RFC 7643 §2.3.5); the time zone may be missing. */
 const DATE_TIME =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)?$';
+/** A character that no URI has, or a `%` without two hex digits; non-ASCII letters are accepted unencoded. */
+const NOT_IN_URI = /[\s\p{Cc}<>"{}|\\^`]|%(?![0-9A-Fa-f]{2})/u;
+
 /** base64 or base64url, padded or not (RFC 7643 §2.3.6). */
-const BASE64 = '^([\\w+/-]{4})*([\\w+/-]{2}(==)?|[\\w+/-]{3}=?)?$';
-/** An absolute or relative URI (RFC 7643 §2.3.7); non-ASCII letters are accepted unencoded. */
-const URI = '^([^\\s\\p{Cc}<>"{}|\\\\^`%]|%[0-9A-Fa-f]{2})*$';
+function isBase64(text: string): boolean {
+  if (!/^[\w+/-]*={0,2}$/.test(text)) return false;
+  return text.endsWith('=') ? text.length % 4 === 0 : text.length % 4 !== 1;
+}
+
+/**
+ * Formats that ajv checks. No regular expression repeats a group here: on a text of some megabytes its stack would overflow, and
+ * texts are checked before their lengths.
+ */
+const FORMATS = {
+  /** An absolute or relative URI (RFC 7643 §2.3.7). */
+  uri: (text: string): boolean => !NOT_IN_URI.test(text),
+  base64: isBase64,
+};
 
 /** Returns the JSON Schema of one value of an attribute. */
 function valueSchema(definition: Attribute): JsonSchema {
   switch (definition.type) {
     case 'reference':
-      return { type: 'string', pattern: URI, ...(definition.required && { minLength: 1 }) };
+      return {
+        type: 'string',
+        format: 'uri' satisfies keyof typeof FORMATS,
+        ...(definition.required && { minLength: 1 }),
+      };
     case 'binary':
-      return { type: 'string', pattern: BASE64, ...(definition.required && { minLength: 1 }) };
+      return {
+        type: 'string',
+        format: 'base64' satisfies keyof typeof FORMATS,
+        ...(definition.required && { minLength: 1 }),
+      };
     case 'string':
       return definition.required ? { type: 'string', pattern: '\\S' } : { type: 'string' };
     case 'dateTime':
@@ -109,7 +131,8 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
   }
   if (error.keyword === 'not')
     return invalidValue(`Attribute "${path}" holds a control character, such as a line break or a tab.`);
-  if (error.keyword === 'pattern') return invalidValue(`Attribute "${path}" is empty or not well formed.`);
+  if (error.keyword === 'pattern' || error.keyword === 'format')
+    return invalidValue(`Attribute "${path}" is empty or not well formed.`);
   return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
 }
 
@@ -128,9 +151,14 @@ export interface Validator {
 export function compileValidator(core: Section, extensions: readonly Section[]): Validator {
   const compile = (allErrors: boolean) =>
     // `ownProperties`: a configured attribute may be named `toString`.
-    new Ajv({ ...OWN_SCHEMA, strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
-      toJsonSchema(core, extensions),
-    );
+    new Ajv({
+      ...OWN_SCHEMA,
+      strict: true,
+      strictTypes: false,
+      ownProperties: true,
+      formats: FORMATS,
+      allErrors,
+    }).compile(toJsonSchema(core, extensions));
   let stopsAtFirst: ReturnType<typeof compile> | undefined;
   let findsAll: ReturnType<typeof compile> | undefined;
   const faultsIn = (validate: ReturnType<typeof compile>, resource: object): ScimError[] =>

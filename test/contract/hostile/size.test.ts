@@ -1,6 +1,13 @@
 // Tests oversized requests: each is answered in bounded time while other clients are served.
 import { gzipSync, deflateSync, brotliCompressSync, constants } from 'node:zlib';
-import { CUSTOM, startApi, userBody, type Answer, type Client } from '../scim-conformance/client.ts';
+import {
+  CUSTOM,
+  startApi,
+  userBody,
+  type Answer,
+  type Client,
+  type Json,
+} from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 import { expectUnharmed } from './attack.ts';
 
@@ -110,6 +117,30 @@ describe('very long texts', () => {
     const answer = await timely(() => scim.post('/Users', userBody('huge@x.example', { title })));
     expect([201, 400, 413]).toContain(answer.status);
     if (answer.status === 201) expect(answer.body.title).toHaveLength(5_000_000);
+  });
+
+  test('of a Bulk request with a reference and a certificate of 4.5 MB both operations answer 400 invalidValue, and the others are executed', async () => {
+    const long = 'a'.repeat(4_500_000);
+    const post = (bulkId: string, extra: object) => ({
+      method: 'POST',
+      path: '/Users',
+      bulkId,
+      data: userBody(`${bulkId}@bulk-size.example`, extra),
+    });
+    const answer = await timely(() =>
+      scim.post('/Bulk', {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
+        Operations: [
+          post('before', {}),
+          post('reference', { profileUrl: long }),
+          post('certificate', { x509Certificates: [{ value: long }] }),
+          post('after', {}),
+        ],
+      }),
+    );
+    const results = answer.body.Operations as Json[];
+    expect(results.map(({ status }) => status as string)).toEqual(['201', '400', '400', '201']);
+    for (const { response } of results.slice(1, 3)) expect(response.scimType).toBe('invalidValue');
   });
 });
 

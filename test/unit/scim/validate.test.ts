@@ -298,6 +298,18 @@ describe('refused POST bodies', () => {
     expect(refusal(() => post(full))).toBe('accepted');
   });
 
+  test.each([
+    ['reference', 'profileUrl', 'https://x.example/', true],
+    ['reference', 'profileUrl', 'a b', false],
+    ['reference', 'profileUrl', 'a%2', false],
+    ['certificate', 'x509', 'AAAA', true],
+    ['certificate', 'x509', 'A=', false],
+  ])('a %s of 10 MB (%s) that ends in "%s": accepted %s', (_type, name, end, isAccepted) => {
+    const text = 'a'.repeat(10_000_000) + end;
+    const body = name === 'x509' ? { x509Certificates: [{ value: text }] } : { profileUrl: text };
+    expect(refusal(() => user(body))).toBe(isAccepted ? 'accepted' : '400 invalidValue');
+  });
+
   test('the profile rfc ignores unknown attributes on POST and PUT', () => {
     expect(post({ schemas: [USER], userName: 'jo', foo: 1 }, rfc)).toEqual({
       schemas: [USER],
