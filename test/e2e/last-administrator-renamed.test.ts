@@ -6,6 +6,7 @@ import { openPlace, type Place } from '../support/situation.ts';
 
 const ADMIN = 'admin@acme.example';
 const RENAMED = 'chief@acme.example';
+const SECOND = 'second@acme.example';
 const CLERK = 'clerk@acme.example';
 
 let place: Place;
@@ -34,16 +35,35 @@ async function setActive(id: string, value: boolean): Promise<void> {
   await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value });
   await place.idle();
 }
-async function rename(): Promise<void> {
-  const { scimId } = (await place.platform.user(ADMIN)) ?? {};
-  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'userName', value: RENAMED });
+async function rename(from: string, to: string): Promise<void> {
+  const { scimId } = (await place.platform.user(from)) ?? {};
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'userName', value: to });
 }
-const isActive = async (): Promise<unknown> => (await place.platform.user(RENAMED))?.active;
+const isActive = async (name: string): Promise<unknown> => (await place.platform.user(name))?.active;
 
-test('the only administrator, never checked before, is renamed by hand and then deactivated → the deactivation is held', async () => {
-  await rename();
+test.each(['alone', 'after another person within a minute'])(
+  'the only administrator, never checked before, is renamed by hand and then deactivated %s → the deactivation is held',
+  async (state) => {
+    await rename(ADMIN, RENAMED);
+    // The check of a second deactivation within a minute reads the first page of the user list.
+    if (state !== 'alone') await setActive(clerk, false);
+    await setActive(admin, false);
+    expect(await isActive(RENAMED)).toBe(true);
+    expect((await place.commands.run('approvals', 'list')).text).toContain('1 to deactivate');
+  },
+  60_000,
+);
+
+test('the only two administrators are renamed by hand and then deactivated → one is closed, and the deactivation of the other is held', async () => {
+  await place.platform.control('POST', '/fixtures', { users: [{ userName: SECOND, isAdmin: true }] });
+  const second = await place.idp.createUser(SECOND);
+  await place.idle();
+  await rename(ADMIN, RENAMED);
+  await rename(SECOND, 'deputy@acme.example');
+  // The other order would close the owner of the key.
+  await setActive(second, false);
   await setActive(admin, false);
-  expect(await isActive()).toBe(true);
+  expect([await isActive('deputy@acme.example'), await isActive(RENAMED)]).toEqual([false, true]);
   expect((await place.commands.run('approvals', 'list')).text).toContain('1 to deactivate');
 }, 60_000);
 
@@ -52,11 +72,11 @@ test.each(['read before', 'not read before'])(
   async (state) => {
     await setActive(admin, false);
     await setActive(admin, true);
-    await rename();
+    await rename(ADMIN, RENAMED);
     // The check of a second deactivation within a minute reads the first page of the user list.
     if (state === 'read before') await setActive(clerk, false);
     await setActive(admin, false);
-    expect(await isActive()).toBe(true);
+    expect(await isActive(RENAMED)).toBe(true);
     expect((await place.commands.run('approvals', 'list')).text).toContain('1 to deactivate');
   },
   60_000,

@@ -11,30 +11,47 @@ export type Administrators = ReturnType<typeof createAdministrators>;
 const FRESH_MS = 60_000;
 /** Time without another read after the list failed. */
 const SILENCE_MS = 30_000;
+/** Name of the read of the list among shared reads; no userName is empty. */
+const LIST = '';
 
 /** Creates the empty cache of one target. */
 export function createAdministrators(clock: Clock) {
-  /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
-  const seen = new Map<string, number>();
+  /** Administrators by folded userName. `at`: time when the account was last seen active; 0: deactivated. */
+  const seen = new Map<string, { username: string; at: number }>();
   let silentUntil = 0;
   /** Time of the last call of `awaitSharedRead`. */
   let lastCallAt = Number.NEGATIVE_INFINITY;
-  /** The read of the list that deactivations share. */
-  let sharedRead: { at: number; done: Promise<void> } | undefined;
+  /** Reads that deactivations share: of the list (LIST), and of the SCIM accounts with a userName, by folded userName. */
+  const sharedReads = new Map<string, { at: number; result: Promise<unknown> }>();
 
   /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
   function see(accounts: readonly ConsoleUser[]): void {
     for (const { username, isAdmin, isDeactivated } of accounts) {
-      if (isAdmin) seen.set(fold(username), isDeactivated === true ? 0 : clock.now());
+      if (isAdmin) seen.set(fold(username), { username, at: isDeactivated === true ? 0 : clock.now() });
       else seen.delete(fold(username));
     }
   }
 
+  /** Returns the result of a read that began less than FRESH_MS ago and did not fail; else reads. @throws the error of `read` */
+  async function shared<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const now = clock.now();
+    const former = sharedReads.get(name);
+    const present = former && now - former.at < FRESH_MS ? former : { at: now, result: read() };
+    sharedReads.set(name, present);
+    return (present.result as Promise<T>).catch((error: unknown) => {
+      if (sharedReads.get(name) === present) sharedReads.delete(name);
+      throw error;
+    });
+  }
+
   return {
     see,
-    /** Returns whether an active administrator who is not in `leaving` (folded userNames) was seen recently. */
-    remainsWithout: (leaving: ReadonlySet<string>): boolean =>
-      [...seen].some(([userName, at]) => clock.now() - at < FRESH_MS && !leaving.has(userName)),
+    /** Returns the userNames of the active administrators who were seen recently. */
+    active: (): string[] =>
+      [...seen.values()].filter(({ at }) => clock.now() - at < FRESH_MS).map(({ username }) => username),
+    /** Returns the ids of the SCIM accounts with a userName, by a read (`readIds`) that deactivations share. */
+    idsOf: (userName: string, readIds: () => Promise<string[]>): Promise<string[]> =>
+      shared(fold(userName), readIds),
     /** Returns whether the account was an administrator when it was last seen. */
     knows: (userName: string): boolean => seen.has(fold(userName)),
     /** Records that the user list could not be read. */
@@ -54,13 +71,7 @@ export function createAdministrators(clock: Clock) {
       const isFirst = now - lastCallAt >= FRESH_MS;
       lastCallAt = now;
       if (isFirst) return;
-      if (!sharedRead || now - sharedRead.at >= FRESH_MS)
-        sharedRead = { at: now, done: readList().then(see) };
-      const { done } = sharedRead;
-      await done.catch((error: unknown) => {
-        if (sharedRead?.done === done) sharedRead = undefined;
-        throw error;
-      });
+      await shared(LIST, () => readList().then(see));
     },
   };
 }

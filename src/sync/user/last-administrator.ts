@@ -1,6 +1,7 @@
 // Checks whether an account to be closed is the last active administrator (`administratorStateOf`). Its groups do not show this: a
 // group mapping never gives the role Admin, and never takes a role away (contract 12.6). Flow: the owner of the API key, then what
-// earlier reads of the process showed, then the user list (`lookUp`). `leaving`: all users who are being closed now, this one too.
+// earlier reads of the process showed, then the user list (`lookUp`). An administrator counts as remaining if no account with this
+// userName is one that is being closed now: somebody may have renamed such an account at the platform.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
@@ -22,6 +23,12 @@ import type { Why } from '../provisioning-writer.ts';
  * account was never seen as an administrator.
  */
 type AdministratorState = 'replaceable' | 'last' | 'unknown';
+
+/** The users who are being closed now, this one too: their folded userNames as last written, and the ids of their accounts. */
+interface Leavers {
+  names: Set<string>;
+  ids: Set<string>;
+}
 
 /** Remark in the log when a deactivation could not be checked. */
 export const UNCHECKED: Why = {
@@ -47,11 +54,9 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
   const isKnown = isKnownAdministrator(context);
   try {
     if (await catalogue.isOwnedByAdministrator()) return 'replaceable';
-    const leaving = await leavers(context);
-    // Under a name that somebody gave it at the platform, the account would count as another administrator.
-    if (isKnown) leaving.add(await shownName(context, hurried));
-    if (administrators.remainsWithout(leaving)) return 'replaceable';
     if (administrators.isSilent() && !isKnown) return 'unknown';
+    const leaving = await leavers(context);
+    if (await isAnotherSeen(context, hurried, leaving)) return 'replaceable';
     return await lookUp(context, hurried, leaving);
   } catch (error) {
     // PlatformAborted: this sync ends, or the sync whose read it shares ended; then it has to be tried again.
@@ -72,7 +77,7 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
 async function lookUp(
   context: SyncContext,
   hurried: SyncContext['call'],
-  leaving: Set<string>,
+  leaving: Leavers,
 ): Promise<AdministratorState> {
   const { target, call } = context;
   const { administrators, policy } = target;
@@ -80,28 +85,44 @@ async function lookUp(
   const readFirstPage = async () =>
     (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
   await administrators.awaitSharedRead(readFirstPage);
-  if (administrators.remainsWithout(leaving)) return 'replaceable';
+  if (await isAnotherSeen(context, hurried, leaving)) return 'replaceable';
   let own = await ownAccount(context, nameOf(context), hurried);
-  if (own === 'absent') {
-    // Somebody may have renamed the account at the platform.
-    const name = await shownName(context, hurried);
-    leaving.add(name);
-    own = await ownAccount(context, name, hurried);
-  }
+  // Somebody may have renamed the account at the platform.
+  if (own === 'absent') own = await ownAccount(context, await shownName(context, hurried), hurried);
   if (own === undefined) {
     administrators.noteSilence();
     return isKnownAdministrator(context) ? 'last' : 'unknown';
   }
-  // Found by its number, the account may have another name than the written one.
-  if (own !== 'absent') leaving.add(fold(own.username));
   const isAdministrator = own === 'absent' ? isKnownAdministrator(context) : own.isAdmin;
   if (!isAdministrator) return 'replaceable';
   // Protected accounts are looked up by name in a tenant of any size; then, with '', the whole list is read.
   for (const text of [...policy.users.protected, '']) {
     await accountsLike(context, text, call);
-    if (administrators.remainsWithout(leaving)) return 'replaceable';
+    if (await isAnotherSeen(context, call, leaving)) return 'replaceable';
   }
   return 'last';
+}
+
+/**
+ * Returns whether an active administrator was seen recently whose account is none of those that are being closed. One who has no
+ * SCIM account under this userName does not count: somebody may have renamed it since.
+ * @throws PlatformError
+ */
+async function isAnotherSeen(
+  { target }: SyncContext,
+  call: SyncContext['call'],
+  { names, ids }: Leavers,
+): Promise<boolean> {
+  const { administrators, client } = target;
+  for (const userName of administrators.active()) {
+    if (names.has(fold(userName))) continue;
+    const found = await administrators.idsOf(userName, async () => {
+      const users = await client.users.findBy('userName', userName, call);
+      return users.filter((user) => fold(user.userName) === fold(userName)).map(({ id }) => id);
+    });
+    if (found.length > 0 && found.every((id) => !ids.has(id))) return true;
+  }
+  return false;
 }
 
 /** Returns the folded userName of the account to be closed, as it was last written. */
@@ -143,15 +164,19 @@ const isKnownAdministrator = (context: SyncContext): boolean =>
 /** Most links that one command reads from Redis. */
 const LINKS_PORTION = 1000;
 
-/** Returns the userNames of all users whose deactivation is pending or held, this user included. */
-async function leavers(context: SyncContext): Promise<Set<string>> {
-  const { links, outbox, target, work } = context;
+/** Returns all users whose deactivation is pending, held or recent, this user included. */
+async function leavers({ link: own, links, outbox, target, work }: SyncContext): Promise<Leavers> {
+  const names = new Set<string>();
+  const ids = new Set<string>();
+  const add = ({ id, core }: SyncContext['link']): void => {
+    names.add(fold(String(core?.userName ?? '')));
+    if (id !== undefined) ids.add(id);
+  };
+  add(own);
   const refs = (await outbox.guardStore.closingUsers()).filter((ref) => ref !== work.ref);
-  const names = new Set([nameOf(context)]);
   for (const portion of inPortions(refs, LINKS_PORTION))
-    for (const { core } of await links.getMany(target.name, portion))
-      names.add(fold(String(core?.userName ?? '')));
-  return names;
+    for (const link of await links.getMany(target.name, portion)) add(link);
+  return { names, ids };
 }
 
 /** Searches the user list for a text. @returns undefined when the tenant has no user list, or one too long for this check */

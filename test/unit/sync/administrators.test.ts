@@ -1,7 +1,8 @@
 // Tests the count of active administrators that remain after a deactivation.
 import { PlatformAborted } from '../../../src/platform/errors.ts';
+import type { ConsoleUser } from '../../../src/platform/wire.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
-import { createAdministrators } from '../../../src/sync/user/administrators.ts';
+import { createAdministrators, type Administrators } from '../../../src/sync/user/administrators.ts';
 import { administratorStateOf } from '../../../src/sync/user/last-administrator.ts';
 
 const account = (username: string, isAdmin = true, isDeactivated = false) => ({
@@ -11,7 +12,6 @@ const account = (username: string, isAdmin = true, isDeactivated = false) => ({
   isAdmin,
   isDeactivated,
 });
-const none = new Set<string>();
 
 /** Creates the cache of a target; `pass` moves its clock. */
 function createCache() {
@@ -20,26 +20,48 @@ function createCache() {
   return { known, pass: (ms: number) => (now += ms) };
 }
 
+/** Creates the context of the sync that deactivates Bob. @param leavers userNames and SCIM ids of others whose deactivation is held */
+const contextOf = (
+  administrators: Administrators,
+  client: object,
+  leavers: [userName: string, id: string][] = [],
+): SyncContext =>
+  ({
+    target: {
+      name: 'main',
+      administrators,
+      catalogue: { isOwnedByAdministrator: () => Promise.resolve(false) },
+      client,
+      policy: { users: { protected: [] } },
+    },
+    outbox: {
+      guardStore: {
+        closingUsers: () => Promise.resolve(['User:b', ...leavers.map(([, id]) => `User:${id}`)]),
+      },
+    },
+    links: {
+      getMany: () => Promise.resolve(leavers.map(([userName, id]) => ({ id, core: { userName } }))),
+    },
+    link: { id: 'scim-Rob', core: { userName: 'Bob' } },
+    work: { ref: 'User:b' },
+    call: { signal: new AbortController().signal },
+  }) as unknown as SyncContext;
+
 test.each([
-  ['an active administrator counts', [account('Ada')], none, true],
-  ['an administrator who is to be closed too does not count', [account('Ada')], new Set(['ada']), false],
-  ['a deactivated administrator does not count', [account('Ada', true, true)], none, false],
-  ['a user without the role does not count', [account('Ada', false)], none, false],
-  ['no account means that none remains', [], none, false],
-])(
-  'which account counts as an administrator who remains after the planned deactivations: %s',
-  (_, accounts, leaving, remains) => {
-    const { known } = createCache();
-    known.see(accounts);
-    expect(known.remainsWithout(leaving)).toBe(remains);
-  },
-);
+  ['an active administrator', account('Ada'), ['Ada']],
+  ['a deactivated administrator', account('Ada', true, true), []],
+  ['a user without the role', account('Ada', false), []],
+])('which accounts of the list count as active administrators: %s', (_, seen, active) => {
+  const { known } = createCache();
+  known.see([seen]);
+  expect(known.active()).toEqual(active);
+});
 
 test('an administrator last read a minute ago is still known as administrator, but does not count as one who remains', () => {
   const { known, pass } = createCache();
   known.see([account('Ada')]);
   pass(60_000);
-  expect([known.remainsWithout(none), known.knows('ada')]).toEqual([false, true]);
+  expect([known.active(), known.knows('ada')]).toEqual([[], true]);
   known.see([account('ada', false)]);
   expect(known.knows('Ada')).toBe(false);
 });
@@ -62,18 +84,54 @@ test('when the sync that began the shared read of the user list ends, another sy
     Promise.reject(
       new PlatformAborted({ method: 'GET', route: '/api/v1/users' }, { redact: (text) => text }),
     );
-  const context = {
-    target: {
-      administrators: known,
-      catalogue: { isOwnedByAdministrator: () => Promise.resolve(false) },
-      client: { accounts: { firstPage: ended } },
-      policy: { users: { protected: [] } },
-    },
-    outbox: { guardStore: { closingUsers: () => Promise.resolve([]) } },
-    link: { core: { userName: 'Bob' } },
-    work: { ref: 'User:b' },
-    call: { signal: new AbortController().signal },
-  } as unknown as SyncContext;
+  const context = contextOf(known, { accounts: { firstPage: ended } });
   await expect(administratorStateOf(context)).rejects.toThrow(PlatformAborted);
   expect(known.isSilent()).toBe(false);
 });
+
+/** Bob, an administrator, after somebody renamed his account to Rob. */
+const rob = account('Rob');
+const ada = account('Ada');
+
+test.each([
+  ['nothing was read before', { listed: [rob] }, ['last', 1]],
+  ['an earlier check saw the account', { listed: [rob], seen: [rob] }, ['last', 1]],
+  ['an earlier check saw another administrator', { listed: [rob, ada], seen: [ada] }, ['replaceable', 1]],
+  ['an earlier check saw both', { listed: [rob, ada], seen: [rob, ada] }, ['replaceable', 2]],
+  ['the other one is to be closed too', { listed: [rob, ada], leavers: ['Ada'] }, ['last', 1]],
+  [
+    'the other one is to be closed too, and was renamed',
+    { listed: [rob, ada], seen: [rob, ada], leavers: ['Eve', 'scim-Ada'] },
+    ['last', 2],
+  ],
+  [
+    'the other one was renamed since the list was read',
+    { listed: [rob], seen: [account('Eve')] },
+    ['last', 2],
+  ],
+])(
+  'an administrator whose account was renamed at the platform is to be closed: %s → state, and look-ups of accounts by userName',
+  async (
+    _,
+    { listed, seen = [], leavers }: { listed: ConsoleUser[]; seen?: ConsoleUser[]; leavers?: string[] },
+    expected,
+  ) => {
+    const { known } = createCache();
+    known.see(seen);
+    let lookUps = 0;
+    const search = (text: string) =>
+      Promise.resolve(listed.filter(({ username }) => username.toLowerCase().includes(text)));
+    const findBy = (_name: string, userName: string) => {
+      lookUps++;
+      const shown = listed.filter(({ username }) => username === userName);
+      return Promise.resolve(shown.map(({ username }) => ({ id: `scim-${username}`, userName: username })));
+    };
+    const client = {
+      accounts: { search },
+      users: { get: () => Promise.resolve({ userName: 'Rob' }), findBy },
+    };
+    const [userName, id = 'scim-other'] = leavers ?? [];
+    const context = contextOf(known, client, userName === undefined ? [] : [[userName, id]]);
+    expect([await administratorStateOf(context), lookUps]).toEqual(expected);
+  },
+);
