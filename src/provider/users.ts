@@ -15,6 +15,7 @@ import {
   type PlainValues,
   type Projection,
   type Resource,
+  ScimError,
   withActive,
 } from '../scim/index.ts';
 import {
@@ -115,7 +116,7 @@ export function createUsers(deps: ProviderDeps) {
       return keepImmutable(userType, before, wanted, 'replace');
     };
     const answered = await inTurn(id, () =>
-      needsStored ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
+      needsStored ? change(id, context, 'put', next) : overwrite(id, resource, context, next),
     );
     if (!answered) throw contended();
     return answered;
@@ -160,6 +161,22 @@ export function createUsers(deps: ProviderDeps) {
     if (outcome.kind === 'absent') return undefined;
     const stored = toStored('User', id, outcome);
     return stored && answer(200, { id, text: outcome.text, ...stored }, stored.groups, context);
+  }
+
+  /** Stores the user without reading the stored one, unless a value is above its limit. */
+  async function overwrite(
+    id: string,
+    resource: Resource,
+    context: RequestContext,
+    next: (before: Resource) => Resource,
+  ): Promise<Answer | undefined> {
+    try {
+      return await write(id, { resource }, context, 'put');
+    } catch (error) {
+      // The stored user may have the same value from the time of a higher limit: then it may stay (`checkLengths`).
+      if (!(error instanceof ScimError && error.scimType === 'invalidValue')) throw error;
+      return change(id, context, 'put', next);
+    }
   }
 
   /** Reads the user, computes the new one with `next`, and stores it. Starts again when another write came between. */

@@ -167,7 +167,8 @@ function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonO
   return found.size === elements.length ? elements : [...found.values()];
 }
 
-function checkCount(path: string, count: number): void {
+/** @throws 400 invalidValue above MAX_VALUES */
+export function checkCount(path: string, count: number): void {
   if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have at most ${MAX_VALUES} values.`);
 }
 

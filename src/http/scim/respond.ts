@@ -56,8 +56,8 @@ export function createScimHandlers(options: ScimHandlerOptions) {
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
     // Parsing costs time, so the query is parsed only when it has `attributes` or `excludedAttributes`, which is rare. The names of
-    // both parameters end in `ttributes`.
-    if (request.url.includes('ttributes=')) {
+    // both parameters end in `ttributes`, in any letter case.
+    if (/ttributes=/i.test(request.url)) {
       const { attributes, excludedAttributes } = readQuery(searchParamsOf(request));
       // An empty parameter counts as absent.
       context.attributes = attributes || undefined;

@@ -8,7 +8,7 @@ import { keepImmutable } from '../immutable.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import { toCanonical, type Resource, type ResourceType } from '../resource-type.ts';
-import { readOpen, readParts, readValue, settleComplex, toComplexInput } from '../values.ts';
+import { checkCount, readOpen, readParts, readValue, settleComplex, toComplexInput } from '../values.ts';
 import { changeElements, isListed } from './elements.ts';
 import type { PatchOperation } from './operation.ts';
 
@@ -55,7 +55,12 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
     holder[target.field.name] = changeAttribute(operation, target, current, profile);
   } else {
     const value = readOpen(section, target.name, operation.value);
-    holder[target.name] = changeMember(operation, ownValue(holder, target.name), value);
+    holder[target.name] = changeMember(
+      operation,
+      `${section.urn}:${target.name}`,
+      ownValue(holder, target.name),
+      value,
+    );
   }
   if (!section.core) draft[section.urn] = holder;
 }
@@ -71,6 +76,8 @@ function changeAttribute(
   if (field.attribute.multiValued) return changeElements({ op, field, filter, sub, value, profile }, current);
   if (field.attribute.type === 'complex') return changeComplex(op, target, current, value, profile);
   const next = changeSimple(op, field, current, value, profile);
+  // A user without `active` is active, so null, which may mean an unknown value, would reactivate a deactivated user.
+  if (next === undefined && op !== 'remove' && field.path === 'active') return current;
   if (next === undefined && field.attribute.required) {
     throw mutability(`Attribute "${field.path}" is required and cannot be removed.`);
   }
@@ -115,13 +122,20 @@ function isOther(field: Field, current: unknown, value: unknown, profile: Profil
   return !isEqual(field, current, given);
 }
 
-/** Returns the new value of an undeclared member of an open extension; `value` is the canonical form of `operation.value`. */
-function changeMember(operation: PatchOperation, current: unknown, value: unknown): unknown {
+/**
+ * Returns the new value of an undeclared member of an open extension; `value` is the canonical form of `operation.value`.
+ * @throws 400 invalidValue when a list grows beyond the largest number of values
+ */
+function changeMember(operation: PatchOperation, path: string, current: unknown, value: unknown): unknown {
   const { op } = operation;
   // An `add` extends a list, and replaces a single value.
   if (op === 'replace' || (op === 'add' && !Array.isArray(current))) return value;
   const given = toList(value);
-  if (op === 'add') return [...new Set([...(current as unknown[]), ...given])];
+  if (op === 'add') {
+    const all = [...new Set([...(current as unknown[]), ...given])];
+    if (all.length > (current as unknown[]).length) checkCount(path, all.length);
+    return all;
+  }
   // A `remove` without a value removes all; with values it removes these only.
   if (operation.value === undefined) return undefined;
   const listed = new Set(given);

@@ -135,7 +135,7 @@ function isPlain(target: PatchTarget, key: string): boolean {
 
 function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown, isPathless: boolean): void {
   const { op, type, profile, position } = parsing;
-  const { field, sub } = target;
+  const { section, field, sub } = target;
   if (field.attribute.mutability === 'readOnly') {
     const mayBeIgnored = isPathless || field.name === 'schemas';
     if (mayBeIgnored && profile.allows('read-only-ignored')) return;
@@ -143,7 +143,7 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
   }
   // A password is accepted and not stored.
   if (field.attribute.returned === 'never') return;
-  if (type.name === 'Group' && field.name === 'members') {
+  if (type.name === 'Group' && section.core && field.name === 'members') {
     checkRemoval(parsing, value);
     // The steps contain the value.
     return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);

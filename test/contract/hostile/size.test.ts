@@ -203,6 +203,23 @@ describe('very many operations, values and parameters', () => {
     expect([200, 400, 413]).toContain(answer.status);
   }, 120_000);
 
+  test('PATCHes that add values to an undeclared attribute end at 1,000 values with 400, and a PUT of the answer is accepted', async () => {
+    const { id } = await scim.user('open@x.example');
+    const path = `${CUSTOM}:notes`;
+    const numbers = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n);
+    const add = (value: unknown) => scim.patch(`/Users/${id}`, { op: 'add', path, value });
+    expect((await add(numbers(0, 999))).status).toBe(200);
+    expect(await add(numbers(500, 501))).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect((await add(999)).status).toBe(200);
+    const { body } = await scim.get(`/Users/${id}`);
+    expect(body[CUSTOM].notes).toHaveLength(1000);
+    expect((await scim.put(`/Users/${id}`, body)).status).toBe(200);
+    expect((await add(7)).status).toBe(200);
+    const many = numbers(0, 1000).map((n) => ({ op: 'add', path, value: numbers(130 * n, 130) }));
+    const answer = await timely(() => scim.patch(`/Users/${id}`, ...many));
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  }, 60_000);
+
   test('a PATCH that adds 10,000 members, each named twice, stores each of them once', async () => {
     const { id } = await scim.group('crowd');
     const value = Array.from({ length: 20_000 }, (_, n) => ({ value: `nobody-${n % 10_000}` }));

@@ -35,7 +35,7 @@ connections:
         name: Team
         resourceType: Group
         required: true
-        attributes: [{ name: owner, required: true }]
+        attributes: [{ name: owner, required: true }, { name: members, multiValued: true }]
 targets:
   main:
     url: https://acme.example.com
@@ -191,6 +191,20 @@ describe('PATCH of custom attributes', () => {
       });
     },
   );
+});
+
+test('PATCHes of a custom group attribute named "members" change it, and the members of the group stay', async () => {
+  const group = { displayName: 'crew', members: [{ value: 'jo' }], [TEAM]: { owner: 'jo' } };
+  const { id } = (await scim.post('/Groups', { schemas: [GROUP, TEAM], ...group })).body;
+  for (const [operation, listed] of [
+    [{ op: 'replace', path: `${TEAM}:members`, value: ['x', 'y'] }, ['x', 'y']],
+    [{ op: 'add', value: { [TEAM]: { members: ['z'] } } }, ['x', 'y', 'z']],
+    [{ op: 'remove', path: `${TEAM}:members` }, undefined],
+  ] as const) {
+    expect((await scim.patch(`/Groups/${id}`, operation)).status).toBe(204);
+    const { body } = await scim.get(`/Groups/${id}`);
+    expect([body[TEAM].members, body.members]).toEqual([listed, [{ value: 'jo' }]]);
+  }
 });
 
 describe('an immutable attribute (RFC 7643 §7)', () => {

@@ -166,6 +166,13 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
       startIndex: 25,
       itemsPerPage: 1,
     });
+    const [{ id }] = inUrl.body.Resources as [Json];
+    for (const query of ['ATTRIBUTES=userName', '%61ttributeS=userName'])
+      expect(Object.keys((await scim.get(`/Users/${id}?${query}`)).body).sort()).toEqual([
+        'id',
+        'schemas',
+        'userName',
+      ]);
   });
 
   test('a filter on members.value finds the group of a user, and the group with a member value that no user has yet', async () => {

@@ -156,6 +156,20 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect((await scim.put(`/Users/${id}`, body({ title: 'Dr' }))).body.active).toBe(true);
   });
 
+  test.each([
+    ['in the path', { path: 'active', value: null }],
+    ['in a value without path', { value: { active: null, title: 'Dr' } }],
+    ['in a list', { path: 'active', value: [null] }],
+  ])('PATCH add or replace with `active` null %s keeps a deactivated user inactive', async (_place, rest) => {
+    const { id } = await scim.user('null@x.example');
+    await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    for (const op of ['add', 'replace']) {
+      const { status, body } = await scim.patch(`/Users/${id}`, { op, ...rest });
+      expect([status, body.active]).toEqual([200, false]);
+    }
+    await scim.delete(`/Users/${id}`);
+  });
+
   test('POST without `active` of a deactivated user answers 201 and reactivates the user', async () => {
     const { id } = await scim.user('back@x.example');
     await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
