@@ -1,7 +1,7 @@
 // Records the metrics of this process. The parts of the service do not import the metrics library: they get callback functions
 // from here (`requests`, `target`, `onDeviation`, `onNotice`), which count what the parts report. `scrape` adds the state that all
 // processes share (shared-metrics.ts), and returns everything for Prometheus. The history of the operators' page reads `tallies`:
-// the numbers of pushes and of platform calls.
+// the numbers of pushes and of platform calls. `createFailureShare` measures the share of failed calls within a sliding window.
 import type { Config } from '../config/schema.ts';
 import { PRIORITIES, type Priority } from '../directory/records.ts';
 import {
@@ -11,13 +11,13 @@ import {
   type ScimOperation,
 } from '../http/middleware/request-context.ts';
 import type { PlatformCall } from '../platform/client.ts';
-import { createFailureShare, type FailureShare } from '../support/failure-share.ts';
 import type { Clock } from '../support/sources.ts';
 import { createMetrics, type Metrics } from '../support/metrics.ts';
 import { packageVersion } from '../support/version.ts';
 import type { WriteOutcome } from '../sync/create-context.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
-import { readShared, type MetricSources } from './shared-metrics.ts';
+import { type MetricSources, readShared } from './shared-metrics.ts';
+import { total } from '../support/counted.ts';
 
 /** Callbacks by which the parts of a target report to the metrics. */
 interface TargetHooks {
@@ -238,4 +238,47 @@ function resourceOf(route: string): string {
   const [_empty, _api, family, name = 'other', resource = 'other'] = route.split('/');
   if (family === 'scim') return resource.toLowerCase();
   return RESOURCE_NAMES[name] ?? name;
+}
+
+const SLOTS = 60;
+
+export type FailureShare = ReturnType<typeof createFailureShare>;
+
+/** @param options.atLeast a smaller number of events counts as this number */
+export function createFailureShare(
+  { clock }: { clock: Clock },
+  { windowMs, atLeast }: { windowMs: number; atLeast: number },
+) {
+  const totals = new Array<number>(SLOTS).fill(0);
+  const failures = new Array<number>(SLOTS).fill(0);
+  /** Returns the number of the present slot, counted since 1970; its counts are at this number modulo SLOTS. */
+  const presentSlot = (): number => Math.floor((clock.now() * SLOTS) / windowMs);
+  let latest = presentSlot();
+
+  /** Clears the slots that are older than the window. @returns the index of the present slot */
+  function advance(): number {
+    const slot = Math.max(presentSlot(), latest);
+    for (let old = Math.max(latest + 1, slot - SLOTS + 1); old <= slot; old++) {
+      totals[old % SLOTS] = 0;
+      failures[old % SLOTS] = 0;
+    }
+    latest = slot;
+    return slot % SLOTS;
+  }
+
+  return {
+    note: (failed: boolean): void => {
+      const index = advance();
+      totals[index] = (totals[index] ?? 0) + 1;
+      if (failed) failures[index] = (failures[index] ?? 0) + 1;
+    },
+    /**
+     * Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`, so that
+     * one failure of two events is not a share of 0.5.
+     */
+    share: (): number => {
+      advance();
+      return total(failures) / Math.max(total(totals), atLeast);
+    },
+  };
 }

@@ -15,9 +15,9 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
-import { isProtectedName } from '../sync/group/leavers.ts';
 import { givenUpText, isGivenUp } from '../sync/names/taken-by-connection.ts';
 import { OWNER_OF_KEY } from '../sync/target.ts';
+import { isProtectedName } from '../sync/user/protected-user.ts';
 
 /** Time limit of the read of the owner of the platform key. */
 const READ_TIMEOUT_MS = 3000;

@@ -1,6 +1,5 @@
 // Creates, changes and deletes console users (contract 3.3), for other programs: the bridge manages accounts by SCIM.
-import { isRecord, textOrEmpty } from './answer.ts';
-import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
+import { isRecord, textOrEmpty, listOf, readConsoleUser, textId, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 
 /** A new account, with the properties of contract 3.3. */

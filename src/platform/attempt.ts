@@ -11,7 +11,7 @@ import {
   retryAfterMs,
   scimTypeOf,
   type AnswerHeaders,
-} from './answer.ts';
+} from './readers.ts';
 import {
   EndpointAbsent,
   PlatformAborted,

@@ -1,5 +1,5 @@
 // Reads the audit log from its CSV export, row by row (contract 4.6).
-import { isRecord, parseJson } from './answer.ts';
+import { isRecord, parseJson } from './readers.ts';
 import { csvRows } from './csv.ts';
 import type { CallOptions } from './request.ts';
 import type { OpenAnswer, OpenStream } from './streams.ts';

@@ -1,6 +1,5 @@
 // Defines the records of a chat stream and the settings of a session, and finds the final answer (contract 6.2, 6.3, 6.6).
-import { isRecord, parseJson, textOrEmpty, textsIn } from './answer.ts';
-import { textId } from './readers.ts';
+import { isRecord, parseJson, textOrEmpty, textsIn, textId } from './readers.ts';
 import type { OpenAnswer } from './streams.ts';
 
 /** User of a session opened with an API key; ignored with a token. `internalId` excludes all other fields. */

@@ -1,6 +1,6 @@
 // Implements the chat client: streams answers, resumes them after a lost connection, aborts them (contract 6).
 import { randomInt } from 'node:crypto';
-import { isRecord, platformMessage } from './answer.ts';
+import { isRecord, platformMessage } from './readers.ts';
 import { CUTOFF, STATE, toRecord, type ChatRecord, type SessionSettings } from './chat-records.ts';
 import { PlatformConfiguration, PlatformConnection, PlatformResponse, type CallContext } from './errors.ts';
 import { jsonLines } from './lines.ts';
@@ -211,8 +211,8 @@ const newMessageId = (nowMs: number): string =>
   `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
 
 /**
- * Returns a test of whether a message of a resumed stream was missed: a resumed stream may repeat the whole thread. The test is called
- * with the messages in their order.
+ * Returns a test of whether a message of a resumed stream was missed: a resumed stream may repeat the whole thread. The test is
+ * called with the messages in their order.
  * @param received.lastSort of the last received record; undefined: none was received, so the messages of earlier turns end with the
  *   repeated question
  */

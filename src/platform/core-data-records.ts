@@ -1,6 +1,5 @@
 // Defines queries and answers of Core Data, and reads the answers (contract 5).
-import { isRecord, textOrEmpty, textsIn } from './answer.ts';
-import { textId, type Reader, type Refuse } from './readers.ts';
+import { isRecord, textOrEmpty, textsIn, textId, type Reader, type Refuse } from './readers.ts';
 
 /** JSON query over the members of the data model; filter values are text. */
 export interface LoadQuery {

@@ -1,6 +1,6 @@
 // Implements the Core Data client: queries and metadata of one deployment, with the rights of the token's owner (contract 5).
 import { randomIds } from '../support/sources.ts';
-import { isRecord, platformMessage, textOrEmpty } from './answer.ts';
+import { isRecord, platformMessage, textOrEmpty, listOf, under, unread, type Reader } from './readers.ts';
 import {
   readDataSources,
   readEntity,
@@ -15,7 +15,6 @@ import {
 } from './core-data-records.ts';
 import { PlatformAborted, PlatformDecode, PlatformTimeout, type CallContext } from './errors.ts';
 import { jsonLines } from './lines.ts';
-import { listOf, under, unread, type Reader } from './readers.ts';
 import { QueryRefused } from './refusals.ts';
 import { callsOf, type CallOptions } from './request.ts';
 import { listRest } from './rest-list.ts';

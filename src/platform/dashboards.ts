@@ -1,7 +1,6 @@
 // Defines dashboards and report snapshots, and reads them from workspace items (contract 4.8). Names and meanings of the
 // properties are those of the platform's API.
-import { isRecord } from './answer.ts';
-import { textId } from './readers.ts';
+import { isRecord, textId } from './readers.ts';
 
 /** One value for each class of screen width, from large to very small. */
 type ByWidth<T> = Partial<Record<'lg' | 'md' | 'sm' | 'xs' | 'xxs', T | null>>;

@@ -1,7 +1,6 @@
 // Reads and changes deployments, and switches their software versions (contract 4.1, 4.5).
-import { isRecord, textOrEmpty, textsIn } from './answer.ts';
+import { isRecord, textOrEmpty, textsIn, type Reader } from './readers.ts';
 import { identified } from './fields.ts';
-import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 

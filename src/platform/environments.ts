@@ -1,7 +1,6 @@
 // Reads environments and branches of a deployment, and creates metadata tokens (contract 4.2 to 4.4).
-import { isRecord, textOrEmpty, textsIn } from './answer.ts';
+import { isRecord, textOrEmpty, textsIn, under, type Reader } from './readers.ts';
 import { identified } from './fields.ts';
-import { under, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 

@@ -1,6 +1,5 @@
 // Reads properties of a record from the platform by name and type. A record without a usable id is refused.
-import { isRecord } from './answer.ts';
-import { textId, type Refuse } from './readers.ts';
+import { isRecord, textId, type Refuse } from './readers.ts';
 
 interface RecordFields {
   readonly id: string;

@@ -1,6 +1,6 @@
 // Parses newline-delimited JSON from text that arrives in pieces (contract 5.2, 6.3).
 import { scanJson } from '../support/limits.ts';
-import { parseJson } from './answer.ts';
+import { parseJson } from './readers.ts';
 import type { PlatformError } from './errors.ts';
 import type { OpenAnswer } from './streams.ts';
 
@@ -28,7 +28,8 @@ async function* linesOf(
 
 /**
  * Yields the JSON value of every non-empty line.
- * @param whenCut returns the error for a record that is cut: a last line without line end that is not JSON; absent: as for other lines
+ * @param whenCut returns the error for a record that is cut: a last line without line end that is not JSON; absent: as for other
+ *   lines
  * @throws PlatformDecode for a line that is not JSON
  */
 export async function* jsonLines(

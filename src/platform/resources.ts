@@ -1,8 +1,7 @@
 // Calls operations of the platform's OpenAPI document (contract 10) by method and path, where this client has no function
 // of its own.
-import { isRecord, textOrEmpty } from './answer.ts';
+import { isRecord, textOrEmpty, textId, unread, type Reader } from './readers.ts';
 import { PlatformArgument } from './errors.ts';
-import { textId, unread, type Reader } from './readers.ts';
 import type { CallOptions, PlatformRequest, Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 

@@ -1,9 +1,8 @@
 // Scans lists of the REST API: by cursor when the answer has `items`, else by offset. A scan that does not reach
 // a proven end throws (contract 4.0, 9).
-import { isRecord } from './answer.ts';
+import { isRecord, readRestList, type Reader, type RestPage } from './readers.ts';
 import { PlatformDecode, type CallContext } from './errors.ts';
 import { createPageProof, listByCursor } from './pages.ts';
-import { readRestList, type Reader, type RestPage } from './readers.ts';
 import type { CallOptions, Family, PlatformRequest, Send } from './request.ts';
 
 const PAGE_SIZE = 100;

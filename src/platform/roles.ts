@@ -1,7 +1,6 @@
 // Reads and assigns roles, and reads and deletes user groups, outside SCIM (contract 3.5).
-import { textsIn } from './answer.ts';
+import { textsIn, type Reader } from './readers.ts';
 import { identified } from './fields.ts';
-import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 

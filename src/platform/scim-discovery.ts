@@ -1,7 +1,6 @@
 // Reads what the platform's SCIM service supports: configuration, resource types and schemas (contract 2.1).
-import { isRecord, textsIn } from './answer.ts';
+import { isRecord, textsIn, readScimList, type Reader } from './readers.ts';
 import { identified } from './fields.ts';
-import { readScimList, type Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
 
 interface Supported {

@@ -1,28 +1,27 @@
 // Sends one request and returns one answer: address, credential, deadline and errors. It does not retry; the caller knows whether a
 // call may be repeated. `send` waits for its turn, `sendNow` prepares and reports the call, `exchange` makes it in time, and
-// `readAnswer` reads the record of a success.
+// `readAnswer` reads the record of a success. `noteSent` notes whether a write has left the process: a write that never left it
+// cannot have been applied.
 import { type Dispatcher, Pool } from 'undici';
-import { scanJson } from '../support/limits.ts';
-import { readAtMost } from '../support/read-at-most.ts';
-import { isWebPage, parseJson, type AnswerHeaders } from './answer.ts';
-import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
+import { scanJson, readAtMost } from '../support/limits.ts';
+import { type AnswerHeaders, isWebPage, parseJson } from './readers.ts';
+import { type AttemptOptions, createAttempt, refusedAnswer } from './attempt.ts';
 import {
   AnswerTooLarge,
+  type CallContext,
   EndpointAbsent,
   PlatformAborted,
   PlatformConnection,
   PlatformDecode,
   PlatformError,
   PlatformTimeout,
-  type CallContext,
 } from './errors.ts';
-import { noteSent, type Flight } from './flight.ts';
 import { faultCode } from './redact.ts';
 import {
-  boundsOf,
-  isWrite,
   type AnswerBounds,
+  boundsOf,
   type CallOptions,
+  isWrite,
   type PlatformRequest,
   type Send,
 } from './request.ts';
@@ -209,4 +208,31 @@ function createEarlyEnd(callerSignal: AbortSignal | undefined, timeoutMs: number
 const tooMuchIn = (bytes: Uint8Array, bounds: AnswerBounds): string | undefined => {
   const fault = scanJson(bytes, bounds);
   return fault && `the answer ${fault.reason}`;
+};
+
+/** One write in progress, passed to undici as the option `opaque` of the request. */
+export interface Flight {
+  /** Becomes true just before the first byte is written. */
+  sent: boolean;
+}
+
+function isFlight(value: unknown): value is Flight {
+  return typeof value === 'object' && value !== null && 'sent' in value;
+}
+
+/** undici interceptor that sets `sent` when a connected socket takes the request. */
+export const noteSent: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const flight: unknown = 'opaque' in options ? options.opaque : undefined;
+  if (!isFlight(flight)) return dispatch(options, handler);
+  return dispatch(options, {
+    onRequestStart(controller, context) {
+      handler.onRequestStart?.(controller, context);
+      // undici drops a request that was aborted while it waited for a socket: nothing of it is written.
+      if (!controller.aborted) flight.sent = true;
+    },
+    onResponseStart: (...start) => handler.onResponseStart?.(...start),
+    onResponseData: (...data) => handler.onResponseData?.(...data),
+    onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+    onResponseError: (...fault) => handler.onResponseError?.(...fault),
+  });
 };

@@ -1,9 +1,8 @@
 // Reads and writes folders, workbooks and reports, the workspace feed and moves (contract 4.7).
-import { isRecord, textsIn } from './answer.ts';
+import { isRecord, textsIn, listOf, textId, type Reader } from './readers.ts';
 import type { CallContext } from './errors.ts';
 import { readDashboards, type WorkbookDashboards } from './dashboards.ts';
 import { identified } from './fields.ts';
-import { listOf, textId, type Reader } from './readers.ts';
 import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 

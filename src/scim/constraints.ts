@@ -1,4 +1,4 @@
-// Checks types and formats of a resource by a JSON Schema that ajv runs (RFC 7643 §2). Lengths: lengths.ts.
+// Checks types and formats of a resource by a JSON Schema that ajv runs (RFC 7643 §2). Lengths: validate.ts.
 import { Ajv, type ErrorObject } from 'ajv';
 import { OWN_SCHEMA } from '../support/own-schema.ts';
 import type { Attribute, Field, Section } from './attributes.ts';

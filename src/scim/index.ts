@@ -16,7 +16,7 @@ export {
   type ListQuery,
 } from './list-response.ts';
 export { scanBody } from './json.ts';
-export { checkLengths, checkMemberLengths, type LengthLimits } from './lengths.ts';
+export { checkLengths, checkMemberLengths, type LengthLimits } from './validate.ts';
 export { applyPatch } from './patch/apply.ts';
 export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';

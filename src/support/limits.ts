@@ -1,4 +1,4 @@
-// Limits what a process takes on: structure of JSON text, bytes in flight, work at once, and calls per second.
+// Limits what a process takes on: structure of JSON text, bytes of a body and in flight, work at once, and calls per second.
 
 /** Thrown when the queue is full, or the work was not admitted in time. The work was not started, so the caller may retry. */
 export class Busy extends Error {
@@ -227,3 +227,23 @@ export function scanJson(
   }
   return undefined;
 }
+
+/** Returns the whole body, or the first `maxBytes` bytes of a longer one, whose connection is closed. */
+export async function readAtMost(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop destroys the body and closes the connection.
+    if (length > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: false };
+  }
+  return { bytes: Buffer.concat(chunks), isWhole: true };
+}
+
+/** Reads the body of an answer of `fetch`, as readAtMost. */
+export const readAnswerAtMost = ({ body }: Response, maxBytes: number) =>
+  readAtMost((body ?? []) as AsyncIterable<Uint8Array>, maxBytes);

@@ -1,5 +1,5 @@
 // Posts one text to a receiver from the settings. Redirects are not followed; time and size of the answer are limited.
-import { readAnswerAtMost } from './read-at-most.ts';
+import { readAnswerAtMost } from './limits.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { timeLimit } from './time-limit.ts';
 

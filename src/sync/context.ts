@@ -83,7 +83,7 @@ export interface SyncContext {
    * (console-account.ts). Absent: not read yet, or its userName was written since.
    */
   shownAccount?: { user: ShownAccount; number?: string };
-  /** Whether the platform answered the combined PATCH of this sync with 400 (combined-patch.ts). */
+  /** Whether the platform answered the combined PATCH of this sync with 400 (write-account.ts). */
   isCombinedPatchRefused?: boolean;
   /** Number of writes that the platform answered with success. */
   writes: number;

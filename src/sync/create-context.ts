@@ -9,9 +9,9 @@ import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';
 import { outcomeOfFailure } from './calls/failures.ts';
 import { openGate } from './gate.ts';
-import { namePathOf } from './names/name-circle.ts';
 import { WriteIgnored } from './outcome.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
+import { namePathOf } from './diff.ts';
 
 /** Outcome of a write for the metrics. `failed`: a retry may succeed; `refused`: it will not. */
 export type WriteOutcome = 'applied' | 'refused' | 'failed';

@@ -2,6 +2,7 @@
 // `attributeChanges`), in which order (`writeOrder`), and which ones an answer of the platform shows (`shownCore`,
 // `observedCore`, `echoedAttributes`).
 import type { Link } from '../directory/outbox/link.ts';
+import type { Kind } from '../directory/records.ts';
 import type { UserAttributeType, PlatformPatchOperation, WireUser, WireUserInput } from '../platform/wire.ts';
 import type { DesiredUser, Core } from './mapping/mapping.ts';
 import { sameValue } from './mapping/values.ts';
@@ -209,3 +210,6 @@ export function writeOrder(
 /** Returns whether the wanted value is a list whose elements the known list has. */
 const isPart = (wanted: unknown, known: unknown): boolean =>
   Array.isArray(wanted) && Array.isArray(known) && wanted.every((element) => known.includes(element));
+
+/** Returns the path of the attribute that holds the name. */
+export const namePathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');

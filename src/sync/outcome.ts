@@ -27,7 +27,7 @@ export type SyncOutcome =
   /**
    * The rest follows later. `removals`: a user waits to be removed from groups. `memberships`: a user waits to be added, before the
    * activation or after a return. `members`: a group waits for syncs of its members, or shortly for more members for one PATCH. The
-   * resource becomes due after `afterMs` (default: WAITING_MS, store-outcome.ts), or earlier when another sync marks it.
+   * resource becomes due after `afterMs` (default: WAITING_MS, sync-resource.ts), or earlier when another sync marks it.
    * `behindHeld`: ids of the groups, set if the guard holds each removal that the user waits for, or the group of the removal was
    * refused. `isRefused`: all these groups were refused, and no removal is held.
    */

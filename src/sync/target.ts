@@ -97,7 +97,7 @@ export interface Target {
   /** Whether the whole list shows an account or group. */
   missing: Record<'users' | 'groups', MissingIds>;
   recentExternalIds: RecentExternalIds;
-  /** Features that the platform refused; `combinedPatchUntil`: time until which combined-patch.ts is not tried, Unix ms. */
+  /** Features that the platform refused; `combinedPatchUntil`: time until which write-account.ts is not tried, Unix ms. */
   lacks: { externalIdFilter: boolean; combinedPatchUntil: number; userList: boolean };
 }
 

@@ -2,7 +2,7 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { readAnswerAtMost } from '../support/read-at-most.ts';
+import { readAnswerAtMost } from '../support/limits.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 /** The keys of one fetch. */

@@ -6,9 +6,9 @@ import { managedEntries } from '../reconcile/compare/membership-entries.ts';
 import { isProtected, protectionAt } from '../reconcile/compare/protected.ts';
 import { isChange } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { isProtectedName } from '../sync/group/leavers.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess, LeavingGroup } from './desired-access.ts';
+import { isProtectedName } from '../sync/user/protected-user.ts';
 
 /**
  * Returns the groups that the source does not want, such as those added by hand under `groups.members: authoritative`, with the

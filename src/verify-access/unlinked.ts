@@ -7,11 +7,11 @@ import type { CallOptions } from '../platform/request.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isStatus } from '../sync/calls/failures.ts';
-import { isProtectedName } from '../sync/group/leavers.ts';
 import type { Core } from '../sync/mapping/mapping.ts';
 import { givenUpText, isGivenUp, takenText } from '../sync/names/taken-by-connection.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { newestEntries } from './last-write.ts';
+import { isProtectedName } from '../sync/user/protected-user.ts';
 
 /**
  * Result of the search. `none`: there is no account. `unnamed`: the user is deleted and no userName is stored any more, so no

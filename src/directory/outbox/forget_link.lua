@@ -1,5 +1,5 @@
 -- Deletes a link whose account or group is gone, or that an operator orders to forget, or that gives way to the link of another
--- connection (elsewhere.ts). The next sync of the resource looks the account or group up again.
+-- connection (links.ts). The next sync of the resource looks the account or group up again.
 -- KEYS key base. lua/keys.lua explains these header lines and unexplained arguments
 -- ARGV { target, targets: [target], ref, platformId, request,
 --        keepsId, leaves (lua/forget_link.lua) }

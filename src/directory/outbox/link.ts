@@ -290,3 +290,10 @@ export function platformIdOf({ id }: Link): string {
   if (id === undefined) throw new Error('this step of a sync needs a linked account or group');
   return id;
 }
+
+/** Removes from a link the facts of the user list about its former account, because the link leads to another account now. */
+export function forgetListId(link: Link): void {
+  delete link.account;
+  delete link.renamedAt;
+  delete link.isAdministrator;
+}

@@ -1,4 +1,4 @@
-// Stores the steps of one sync for src/sync (create-context.ts, store-outcome.ts). `begin` takes the lease of the resource and
+// Stores the steps of one sync for src/sync (create-context.ts, sync-resource.ts). `begin` takes the lease of the resource and
 // reads all that the sync needs. `save` stores the link after each step that must not be forgotten, and renews the lease.
 // `sendAdditions`, `refuseAdditions` and `ackMembers` store what becomes of the memberships of a group. `ack` ends the sync: it
 // stores the outcome and clears the mark, unless the resource was marked again.

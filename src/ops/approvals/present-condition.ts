@@ -11,9 +11,8 @@ import type { Link } from '../../directory/outbox/link.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
-import { wasBehindHold } from '../../sync/gate.ts';
+import { wasBehindHold, decisionsOf } from '../../sync/gate.ts';
 import { leaving } from '../../sync/group/members.ts';
-import { decisionsOf } from '../../sync/decision-text.ts';
 
 type PresentStatus = Pick<ResourceStatus, 'blockedSince' | 'guard' | 'mark' | 'pendingMemberships'>;
 

@@ -1,6 +1,6 @@
 // Imports links between resources and platform ids from the lines of an export.
 import type { Actor } from '../../directory/logs/acts.ts';
-import type { Holder } from '../../directory/resources/elsewhere.ts';
+import type { Holder } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { unrecognisedText } from '../../reconcile/tenant/tenant.ts';

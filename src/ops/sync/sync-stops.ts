@@ -9,10 +9,10 @@ import { isChange, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { movedText } from '../../reconcile/tenant/tenant.ts';
 import type { Resource } from '../../scim/index.ts';
-import { isProtectedName } from '../../sync/group/leavers.ts';
 import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
 import type { FoundResource } from '../find.ts';
 import type { SyncEnd } from './sync-outcome.ts';
+import { isProtectedName } from '../../sync/user/protected-user.ts';
 
 /** Returns why nothing is written to the target, and what ends that: a hold, a new address, or both; undefined: neither. */
 export async function stopText({

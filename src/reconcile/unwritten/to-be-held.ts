@@ -5,12 +5,12 @@ import type { Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf, type GuardSettings } from '../../guard/judge.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
-import { isProtectedName } from '../../sync/group/leavers.ts';
 import type { Target } from '../../sync/target.ts';
 import { isChange, type PlanEntry } from '../entry.ts';
 import { accountOfRemoval, collectRemovals, isPushed, type PlanRemoval } from './removals-of-plan.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { isValue } from './unwritten.ts';
+import { isProtectedName } from '../../sync/user/protected-user.ts';
 
 const TO_BE_HELD = 'to be held by the guard until an operator decides or the approval expires';
 

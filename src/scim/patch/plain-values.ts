@@ -10,7 +10,7 @@ export type PlainValues = ReadonlyMap<string, string | boolean>;
 
 /** Largest number of operations: more of them are faster on the parsed resource. */
 const MOST_OPERATIONS = 4;
-/** Longest value; longer values need the length checks of the whole resource (lengths.ts). */
+/** Longest value; longer values need the length checks of the whole resource (`checkLengths`). */
 const MOST_CHARACTERS = 256;
 /** Attributes with index entries. The displayName of a group has them too, but `takesAnything` excludes it as `required`. */
 const IDENTIFIERS = new Set(['userName', 'externalId']);

@@ -1,8 +1,10 @@
 // Records whether a target answers the calls of this process: since when it gives no good answer (`TargetSilence`), and since when
 // every good answer is a 429 (`RateLimited`). An answer is good if it does not count against the target (`weightOf`).
+// `untilAborted` waits for a read that several syncs share.
 import { weightOf } from '../../directory/outbox/breaker.ts';
 import type { PlatformCall } from '../../platform/client.ts';
 import type { Clock } from '../../support/sources.ts';
+import { type CallContext, PlatformAborted } from '../../platform/errors.ts';
 
 /** A target that gives no good answer. */
 export interface TargetSilence {
@@ -82,4 +84,24 @@ export function createAnswering(clock: Clock) {
       return stops.get(cause);
     },
   };
+}
+
+/** Waits for a shared read. @param call context of the error @throws PlatformAborted when the signal aborts first */
+export async function untilAborted<T>(
+  shared: Promise<T>,
+  signal: AbortSignal,
+  call: CallContext,
+): Promise<T> {
+  const left = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void =>
+      reject(new PlatformAborted(call, { cause: signal.reason, redact: (text) => text }));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { signal: left.signal });
+  });
+  try {
+    return await Promise.race([shared, aborted]);
+  } finally {
+    left.abort();
+  }
 }

@@ -9,7 +9,7 @@ import { fold } from '../../directory/records.ts';
 import type { Clock } from '../../support/sources.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 import { settledWithin } from '../../support/within.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from './answering.ts';
 
 /** One read of the owner, shared by all callers. */
 interface OwnerRead {

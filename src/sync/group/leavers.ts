@@ -10,6 +10,7 @@ import type { SyncContext } from '../context.ts';
 import type { Target } from '../target.ts';
 import { mayBeActive } from '../user/account-state.ts';
 import type { LinkedMember } from './member-writes.ts';
+import { isProtectedName } from '../user/protected-user.ts';
 
 /** Most members whose state one command reads from Redis. */
 export const MEMBERS_PER_READ = 1000;
@@ -114,7 +115,3 @@ async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Le
     throw error;
   }
 }
-
-/** Returns whether `users.protected` lists a userName. */
-export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
-  target.policy.users.protected.some((each) => fold(each) === fold(userName));

@@ -5,7 +5,7 @@ import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { UserAttribute, UserAttributeType } from '../../platform/wire.ts';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyOwner } from '../calls/key-owner.ts';
-import { untilAborted } from '../calls/until-aborted.ts';
+import { untilAborted } from '../calls/answering.ts';
 
 /** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };

@@ -188,3 +188,7 @@ function coreOf(resource: Resource): Core {
     emails: text(email?.value),
   };
 }
+
+/** Returns the externalId as text; null: there is none. */
+export const externalIdOf = ({ externalId }: Core): string | null =>
+  externalId === null ? null : String(externalId);

@@ -7,6 +7,7 @@ import type { Resource } from '../../scim/index.ts';
 import { mayHaveCommitted } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
 import { holderStateOf, isToBeSynced } from './succession.ts';
+import { namePathOf } from '../diff.ts';
 
 /** Largest number of resources in a circle. */
 export const LONGEST_CIRCLE = 8;
@@ -106,9 +107,6 @@ function wantedName({ target }: SyncContext, kind: Kind, text: string): string |
   const { userName, displayName } = JSON.parse(text) as Resource;
   return kind === 'User' ? String(userName) : target.mapping.groupName(String(displayName));
 }
-
-/** Returns the path of the attribute that holds the name. */
-export const namePathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
 
 /** Returns the name that a resource with the temporary name of `stepAside` waits for; undefined: its name is not temporary. */
 export function nameBehind({ link, work }: SyncContext): string | undefined {

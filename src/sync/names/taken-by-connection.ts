@@ -1,9 +1,8 @@
 // Refuses accounts and groups that another connection of the same target is linked to: they are never adopted. They are not changed
 // either, except that an account that neither source wants open is closed.
 import { BUT_NOT_ON_HOLD } from '../../directory/guard/operator-hold.ts';
-import type { Holder } from '../../directory/resources/elsewhere.ts';
+import type { Holder, Links } from '../../directory/outbox/links.ts';
 import { isBySettingsOfThen, type Condition } from '../../directory/outbox/link-condition.ts';
-import type { Links } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, isInactive, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { mayBeActive } from '../user/account-state.ts';

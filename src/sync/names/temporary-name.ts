@@ -7,7 +7,8 @@ import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { nameBehind, namePathOf } from './name-circle.ts';
+import { nameBehind } from './name-circle.ts';
+import { namePathOf } from '../diff.ts';
 
 /**
  * Returns a blocked outcome when the group still has its temporary name, else undefined. Access follows the name of a group, and

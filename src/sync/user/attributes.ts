@@ -10,7 +10,7 @@ import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writ
 import { permit } from '../gate.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
 import type { Unfinished } from '../outcome.ts';
-import { writeCombinedPatch } from './combined-patch.ts';
+import { writeCombinedPatch } from './write-account.ts';
 import { NEW_ACCOUNT_MS, resolveAccount } from './console-account.ts';
 import { mayBeActive } from './account-state.ts';
 import { NEEDS_USER_LIST } from './user-list.ts';

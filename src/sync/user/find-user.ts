@@ -2,7 +2,7 @@
 // Flow: looks up the accounts with the user's names, and collects who holds each (`toCandidate`). `correlate` decides: no account,
 // one to adopt (`adoptAccount`), or a conflict, which may end by itself (`mayConflictPass`); then the sync waits.
 // Flags of the link: directory/outbox/link.ts.
-import { platformIdOf, type Link } from '../../directory/outbox/link.ts';
+import { platformIdOf, forgetListId } from '../../directory/outbox/link.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -12,7 +12,7 @@ import type { SyncContext } from '../context.ts';
 import type { Unfinished } from '../outcome.ts';
 import { correlate, type Candidate } from './correlate.ts';
 import { echoedAttributes, observedCore } from '../diff.ts';
-import type { DesiredUser } from '../mapping/mapping.ts';
+import { externalIdOf, type DesiredUser } from '../mapping/mapping.ts';
 import { claim, takenElsewhere } from '../names/taken-by-connection.ts';
 import { isMadeAccount } from '../names/lost-create.ts';
 import {
@@ -22,7 +22,7 @@ import {
   keptForLeaver,
   successionWait,
 } from '../names/succession.ts';
-import { accountsMatching, externalIdOf } from './matching-accounts.ts';
+import { accountsMatching } from './matching-accounts.ts';
 
 /**
  * `linked`: the account or group was adopted or created, and the link has its id. `absent`: the platform has no account or group of
@@ -170,13 +170,6 @@ async function observedAttributes(
     ...echoed,
     ...Object.fromEntries(values.map(({ name, value }) => [name, value ?? null])),
   };
-}
-
-/** Removes from a link the facts of the user list about its former account, because the link leads to another account now. */
-export function forgetListId(link: Link): void {
-  delete link.account;
-  delete link.renamedAt;
-  delete link.isAdministrator;
 }
 
 /** Returns a function that tells whether a resource of the directory still exists: a link may outlive its resource. */

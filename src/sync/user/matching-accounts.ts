@@ -5,8 +5,11 @@ import type { WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
 import { observedCore } from '../diff.ts';
 import { isStatus } from '../calls/failures.ts';
-import type { Core } from '../mapping/mapping.ts';
+import { externalIdOf, type Core } from '../mapping/mapping.ts';
 import { isMadeAccount, preferMade } from '../names/lost-create.ts';
+
+/** Attributes that distinguish two people with the same externalId. */
+const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
 /**
  * Finds accounts by externalId, if that is unique at this source (`identifies`), then by userName. Every hit is compared again,
@@ -71,9 +74,3 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
     );
   });
 }
-
-/** Attributes that distinguish two people with the same externalId. */
-const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
-
-export const externalIdOf = ({ externalId }: Core): string | null =>
-  externalId === null ? null : String(externalId);

@@ -5,7 +5,6 @@ import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { isProtectedName } from '../group/leavers.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED, OWNER_OF_KEY, OWNER_UNTOLD } from '../target.ts';
 import { removal } from '../names/succession.ts';
@@ -99,3 +98,7 @@ export function whyUntouchable({ link, target }: SyncContext, userName: string):
  */
 export const isNamed = ({ id, core }: Pick<Link, 'id' | 'core'>, userName: string, folded: string): boolean =>
   fold(userName) === folded || (id !== undefined && fold(String(core?.userName ?? '')) === folded);
+
+/** Returns whether `users.protected` lists a userName. */
+export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
+  target.policy.users.protected.some((each) => fold(each) === fold(userName));

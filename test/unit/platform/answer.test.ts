@@ -1,9 +1,8 @@
 // Tests how answers of the platform are read: redaction of secrets, messages, Retry-After and ids.
 import { describe, expect, test } from '@jest/globals';
-import { platformMessage, retryAfterMs } from '../../../src/platform/answer.ts';
+import { platformMessage, retryAfterMs, textId } from '../../../src/platform/readers.ts';
 import { scimFilter } from '../../../src/platform/scim-resources.ts';
 import { createRedactor, faultCode, redactedCause } from '../../../src/platform/redact.ts';
-import { textId } from '../../../src/platform/readers.ts';
 
 describe('redaction of secrets in messages', () => {
   const redact = createRedactor(['abc', 'abc"def', 'x/y']);

@@ -4,7 +4,7 @@ import type { PlatformPatchOperation, WireUser } from '../../../src/platform/wir
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { EXTENSION, writeOrder } from '../../../src/sync/diff.ts';
 import type { DesiredUser } from '../../../src/sync/mapping/mapping.ts';
-import { writeCombinedPatch } from '../../../src/sync/user/combined-patch.ts';
+import { writeCombinedPatch } from '../../../src/sync/user/write-account.ts';
 
 const types = {
   country: 'string',

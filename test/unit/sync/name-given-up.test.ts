@@ -1,6 +1,6 @@
 // Tests after which refused syncs the dead letters that wait for a name are tried again.
 import type { SyncContext } from '../../../src/sync/context.ts';
-import { storeOutcome } from '../../../src/sync/store-outcome.ts';
+import { storeOutcome } from '../../../src/sync/sync-resource.ts';
 
 /** Stores a refused sync that has made three writes. @returns whether resources that wait for its name are tried again */
 async function isNameFree({ hasWrittenName, closed = false }: { hasWrittenName?: true; closed?: boolean }) {

@@ -1,7 +1,7 @@
 // Calls the OpenID Connect provider: reads its discovery document, builds the address to sign in at, and exchanges the code
 // for a person (OpenID Connect Core 1.0, section 3.1; PKCE: RFC 7636).
 import * as openid from 'openid-client';
-import { readAnswerAtMost } from '../../../support/read-at-most.ts';
+import { readAnswerAtMost } from '../../../support/limits.ts';
 import type { Clock } from '../../../support/sources.ts';
 import { MAX_NAME_LENGTH, MAX_NAMES } from './rights.ts';
 

@@ -1,5 +1,5 @@
 // Tests the share of failed events within a sliding window.
-import { createFailureShare } from '../../../src/support/failure-share.ts';
+import { createFailureShare } from '../../../src/app/instruments.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
