@@ -20,6 +20,8 @@ export interface ProviderDeps {
   /** Limits of concurrent requests: `singles` for one resource, `lists` for lists and searches. */
   singles: Turns;
   lists: Turns;
+  /** Limits groups above `pageBytes` that are in memory as text at once. */
+  largeAnswers: Turns;
   /** Starts a long calculation that pauses regularly, so that short requests are served (support/pace.ts). */
   pace: () => Slice;
   clock: Clock;

@@ -16,7 +16,6 @@ import {
   parseProjection,
   parseResource,
   splitMembers,
-  tooMany,
   wants,
   type PatchMemberStep,
   type PatchOperation,
@@ -38,20 +37,15 @@ import {
   weakVersion,
 } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
-import { FEW_MEMBERS } from './texts.ts';
+import { createTexts, FEW_MEMBERS } from './texts.ts';
 import { removeResource } from './remove.ts';
-
-/** Bytes of one member in an answer, including its address. */
-const MEMBER_BYTES = 160;
 
 export type Groups = ReturnType<typeof createGroups>;
 
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // The unread answers of one connection may take half of inFlightBytes (http/admission), so an answer for a larger group could not
-  // be sent.
-  const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
+  const texts = createTexts(deps);
 
   /** POST (RFC 7644 §3.3). @throws 409 uniqueness when displayName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
@@ -240,13 +234,19 @@ export function createGroups(deps: ProviderDeps) {
     if (!wants(projection, 'members')) return textWith(undefined);
     const members = await directory.membersUpTo(record.id, FEW_MEMBERS);
     if (members.kind === 'listed') return textWith(members);
-    if (members.count > mostMembers) {
-      if (!isRead) return textWith(undefined);
-      throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
-    }
-    const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.untilLeft?.());
+    const all = async (): Promise<string> => {
+      texts.requireSendable(record, members, context.baseUrl);
+      const signal = context.untilLeft?.();
+      return lists.run(async () => {
+        let whole = '';
+        const options = { projection, fits: () => true, signal };
+        for await (const [text = ''] of texts.largeText(record, members, context.baseUrl, options))
+          whole = text;
+        return whole;
+      }, signal);
+    };
     // A write is done even if its members cannot be read: the answer then leaves them out.
-    return isRead ? all : all.catch(() => textWith(undefined));
+    return isRead ? all() : all().catch(() => textWith(undefined));
   }
 
   return { create, get, replace, patch, remove };

@@ -61,7 +61,7 @@ const ADDED = ['meta', 'groups', 'members'];
 
 export type Matches = ReturnType<typeof createMatches>;
 
-export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts) {
+export function createMatches({ directory, pace }: ProviderDeps, { textsOf }: Texts) {
   /** Yields the matches of one resource type in order of creation, behind the place `after`. @throws when the client disconnects */
   async function* matchesOf(wanted: TypeQuery, asked: RequestQuery, after = 0): AsyncGenerator<Match[]> {
     const { kind, filter, sort } = wanted;
@@ -103,7 +103,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
 
   /** Yields the resources in the form that filter and sort order read. Members, groups and meta are loaded only if named. */
   async function* resourcesOf(
-    { query, baseUrl }: RequestQuery,
+    { query, baseUrl, signal }: RequestQuery,
     kind: Kind,
     records: PlacedRecord[],
   ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
@@ -118,8 +118,9 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     // Groups are loaded one at a time, because one may have very many members.
     const most = kind === 'Group' && isNamed('members') ? 1 : records.length;
     for (const portion of inPortions(records, most)) {
-      const texts = await textsOf(kind, portion, baseUrl, isNamed);
-      for (const [index, record] of portion.entries()) yield [record, JSON.parse(texts[index] as string)];
+      let at = 0;
+      for await (const texts of textsOf(kind, portion, baseUrl, isNamed, { signal }))
+        for (const text of texts) yield [portion[at++] as PlacedRecord, JSON.parse(text)];
     }
   }
 

@@ -27,16 +27,13 @@ import { createTexts } from './texts.ts';
 /** Numbers of resources in a page, as ServiceProviderConfig announces them. */
 export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
 
-/**
- * Number of resources that are turned into JSON before their bytes are compared with `limits.pageBytes`: a group may have many
- * members.
- */
+/** Number of resources whose groups or members are read together; a group with many members is read alone (texts.ts). */
 const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
 
 export function createSearch(deps: ProviderDeps) {
   const { directory, userType, groupType, limits, singles, lists, pace } = deps;
-  const textsOf = createTexts(deps);
-  const pages = createPages(deps, createMatches(deps, textsOf));
+  const texts = createTexts(deps);
+  const pages = createPages(deps, createMatches(deps, texts));
   const typeOf = { User: userType, Group: groupType };
   const single: Record<Kind, QueriedType> = {
     User: { kind: 'User', names: userType },
@@ -55,14 +52,16 @@ export function createSearch(deps: ProviderDeps) {
     // Providers send `userName eq "x"` before each push, so one script answers a filter of one comparison from an index.
     const isPlainEquality =
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
-    // Undefined also when the attribute has no unique index.
+    // Undefined also when the attribute has no unique index, `many` when very many users share the value.
     const holders =
       isPlainEquality && equality
         ? await singles.run(() => directory.holderOf(equality.attribute, equality.value))
         : undefined;
-    if (holders) return answerHolders(holders, query, context);
+    if (holders && holders !== 'many') return answerHolders(holders, query, context);
     // A list with a selective index costs as little as a request for one resource.
-    const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
+    const findsFew =
+      equality && holders !== 'many' && (await directory.findsFew(kind, equality.attribute, equality.value));
+    const turns = findsFew ? singles : lists;
     const signal = context.untilLeft?.();
     return turns.run(() => answer([wanted], { query, baseUrl: context.baseUrl, signal }), signal);
   }
@@ -91,8 +90,8 @@ export function createSearch(deps: ProviderDeps) {
 
   async function answer(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<Answer> {
     const { found, position } = await pageOf(wanted, asked);
-    const texts = await shownTexts(found, asked);
-    return { status: 200, text: listResponseText(texts, position(texts.length)) };
+    const shown = await shownTexts(found, asked);
+    return { status: 200, text: listResponseText(shown, position(shown.length)) };
   }
 
   function pageOf(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
@@ -120,12 +119,18 @@ export function createSearch(deps: ProviderDeps) {
       const projection = parseProjection(typeOf[kind], query);
       const records = portion.map(({ record }) => record);
       const isWanted = (name: 'members' | 'groups'): boolean => wants(projection, name);
-      const texts = await textsOf(kind, records, baseUrl, isWanted, projection);
-      for (const text of texts) {
-        bytes += text.length;
-        if (shown.length > 0 && bytes > limits.pageBytes) return shown;
-        shown.push(text);
-      }
+      const fits = (characters: number): boolean =>
+        shown.length === 0 || bytes + characters <= limits.pageBytes;
+      const options = { projection, fits, signal };
+      const before = shown.length;
+      for await (const built of texts.textsOf(kind, records, baseUrl, isWanted, options))
+        for (const text of built) {
+          if (!fits(text.length)) return shown;
+          bytes += text.length;
+          shown.push(text);
+        }
+      // The texts end before a large group for which the page has no room.
+      if (shown.length < before + portion.length) return shown;
       at += portion.length;
       signal?.throwIfAborted();
       if (slice.isOver()) await slice.rest();
@@ -139,8 +144,9 @@ export function createSearch(deps: ProviderDeps) {
    */
   async function subject(name: string): Promise<string> {
     for (const attribute of ['externalid', 'username']) {
-      const [user, another] = (await directory.holderOf(attribute, name)) ?? [];
-      if (another) break;
+      const holders = (await directory.holderOf(attribute, name)) ?? [];
+      if (holders === 'many' || holders.length > 1) break;
+      const [user] = holders;
       if (user) return user.record.id;
     }
     throw notFound('No user has the subject of this token as externalId or userName.');

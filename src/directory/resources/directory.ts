@@ -3,14 +3,25 @@
 // search.ts by a part of a name; user-writes.ts and group-writes.ts store changes.
 import type { DirectoryOptions } from './changes.ts';
 import { createGroupWrites } from './group-writes.ts';
-import { createReading } from './reading.ts';
+import { createReading, IDS_AT_ONCE } from './reading.ts';
 import { createNameSearch } from './search.ts';
 import { fold, parseStored, type Kind, type StoredRecord } from '../records.ts';
+import { readInPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { createUserReads } from './user-reads.ts';
 import { createUserWrites } from './user-writes.ts';
 
-/** `many`: the group has more members than the caller takes. */
+/** Members of a group that are more, or longer, than the caller takes. */
+export interface ManyMembers {
+  kind: 'many';
+  /** Number of users. */
+  users: number;
+  /** Number of member values without a user. */
+  unresolved: number;
+  /** Bytes of these values as JSON text, estimated from a sample. */
+  bytes: number;
+}
+
 type GroupMembers =
   | {
       kind: 'listed';
@@ -19,7 +30,7 @@ type GroupMembers =
       /** Member values without a user in the directory. */
       unresolved: string[];
     }
-  | { kind: 'many'; count: number };
+  | ManyMembers;
 
 /** The stored fact that a resource was deleted. */
 export interface Tombstone {
@@ -30,8 +41,13 @@ export interface Tombstone {
   deletedAt: number;
 }
 
-/** Indexes of memberships, which may find many resources; every other index finds few. */
+/** Indexes of memberships, which may find many resources. */
 const OF_MEMBERSHIPS = ['User.groups.value', 'Group.members.value'];
+/** Characters of the joined ids of about 100 users: an index that has more of them under a value finds many. */
+const FEW_IDS = 2100;
+
+/** Bytes of a member value without a user, on average, up to which a group is read at once. */
+const MEMBER_BYTES = 256;
 
 export type Directory = ReturnType<typeof createDirectory>;
 
@@ -48,8 +64,9 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
 
   /** Returns the records in the given order, including damaged ones; unknown ids are left out. */
   async function getMany(kind: Kind, ids: string[]): Promise<StoredRecord[]> {
-    if (ids.length === 0) return [];
-    const stored = await redis.hmget(records(kind), ...ids);
+    const stored = await readInPortions(ids, IDS_AT_ONCE, (portion) =>
+      redis.hmget(records(kind), ...portion),
+    );
     return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
   }
 
@@ -89,11 +106,16 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
   const lookup = async (kind: Kind, attribute: string, value: string): Promise<string[] | undefined> =>
     indexes[`${kind}.${attribute}`]?.(value);
 
-  /** Returns whether the attribute has a selective index. */
-  const findsFew = (kind: Kind, attribute: string): boolean => {
+  /** Returns whether the attribute has an index that finds few resources with the value. Many users may share some values. */
+  async function findsFew(kind: Kind, attribute: string, value: string): Promise<boolean> {
     const index = `${kind}.${attribute}`;
-    return index in indexes && !OF_MEMBERSHIPS.includes(index);
-  };
+    if (!(index in indexes) || OF_MEMBERSHIPS.includes(index)) return false;
+    if (index === 'User.emails.value')
+      return (await redis.hstrlen(keys.key('emails'), fold(value))) <= FEW_IDS;
+    if (index === 'User.externalid')
+      return (await redis.hstrlen(keys.key('sharedExternalIds:User'), value)) <= FEW_IDS;
+    return true;
+  }
 
   /** Returns whether an externalId identifies one user: the profile makes it unique, and no two users share it already. */
   const identifies = async (externalId: string): Promise<boolean> =>
@@ -109,11 +131,15 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     return { users, unresolved };
   }
 
-  /** Returns the members of a group, or only their count when there are more than `most`. */
+  /** Returns the members of a group, or only their number when there are more than `most`, or their values are long. */
   async function membersUpTo(group: string, most: number): Promise<GroupMembers> {
-    const reply = await scripts.run('read_members', keys.base, { group, most });
-    const [kind, first, unresolved] = reply as ['many', number] | ['listed', string[], string[]];
-    return kind === 'many' ? { kind, count: first } : { kind, users: first, unresolved };
+    const reply = await scripts.run('read_members', keys.base, { group, most, bytes: most * MEMBER_BYTES });
+    if (reply[0] === 'many') {
+      const [, users, unresolved, bytes] = reply as [string, number, number, number];
+      return { kind: 'many', users, unresolved, bytes };
+    }
+    const [, users, unresolved] = reply as unknown as [string, string[], string[]];
+    return { kind: 'listed', users, unresolved };
   }
 
   /** Returns the tombstone of a deleted resource; undefined when the id was never deleted. */

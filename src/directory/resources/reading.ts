@@ -7,7 +7,7 @@ import {
   type PlacedRecord,
   type StoredRecord,
 } from '../records.ts';
-import { pairsOf } from '../redis/portions.ts';
+import { pairsOf, readInPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface RecordPage {
@@ -26,6 +26,8 @@ export interface RecordPortion {
 /** Reads the records of the first of these ids, up to `bytes` bytes. */
 export type ReadPortion = (kind: Kind, ids: string[], bytes: number) => Promise<RecordPortion>;
 
+/** Largest number of ids that one command has, because each is an argument of a function call, and the stack is finite. */
+export const IDS_AT_ONCE = 1000;
 /** Largest number of records that one command reads. */
 const SCAN_RECORDS = 250;
 /** Bytes of the records of one portion of a scan. */
@@ -124,8 +126,9 @@ export function createReading({ redis, scripts, keys }: StoreDeps) {
     after = 0,
     signal?: AbortSignal,
   ): AsyncGenerator<PlacedRecord[]> {
-    if (ids.length === 0) return;
-    const places = await redis.zmscore(keys.key('order', kind), ...ids);
+    const places = await readInPortions(ids, IDS_AT_ONCE, (portion) =>
+      redis.zmscore(keys.key('order', kind), ...portion),
+    );
     const order = ids
       .map((id, index) => ({ id, place: Number(places[index] ?? 0) }))
       .filter(({ place }) => place > after)

@@ -12,6 +12,8 @@ export interface UserWithGroups {
 const USERS_BYTES = 4 * 1024 * 1024;
 /** Most ids in one call. Redis decodes all of them, also those that USERS_BYTES leaves to the next call. */
 const MOST_IDS = 1000;
+/** Users that share a value, and their bytes with their groups, are read at once up to these limits. */
+const SHARERS = { most: 100, bytes: 524_288 };
 
 export function createUserReads({ scripts, keys }: StoreDeps) {
   /** Returns users with their groups in one round trip, including damaged records; unknown ids are left out. */
@@ -27,15 +29,16 @@ export function createUserReads({ scripts, keys }: StoreDeps) {
   }
 
   /**
-   * Returns the users with a value of a unique attribute: at most one, except for shared externalIds. Undefined: the
-   * attribute has no unique index.
+   * Returns the users with a value of a unique attribute: at most one, except for shared externalIds. `many`: more than SHARERS
+   * share it. Undefined: the attribute has no unique index.
    */
-  async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
+  async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | 'many' | undefined> {
     const index = uniqueIndex(attribute, value);
     if (!index) return undefined;
     // Stored names have no lone surrogates, so such a value matches no user.
     if (/\p{Surrogate}/u.test(value)) return [];
-    return onlyStored(await readUsers(index)).filter(({ record }) => isSound(record));
+    const lines = await scripts.ask('read_users', keys.base, { ...index, ...SHARERS });
+    return lines === 'many' ? 'many' : onlyStored(toUsers(lines)).filter(({ record }) => isSound(record));
   }
 
   /** Returns the groups of each user, in the order of `ids`. */
@@ -45,10 +48,11 @@ export function createUserReads({ scripts, keys }: StoreDeps) {
   }
 
   /** Reads users with their groups, of `ids` at most `bytes`; `record` is undefined for an unknown id, and with `groupsOnly`. */
-  const readUsers = async (
-    by: { ids: string[]; groupsOnly?: boolean; bytes?: number } | UniqueIndex,
-  ): Promise<ReadUser[]> =>
-    toUsers(await scripts.ask('read_users', keys.base, by), 'ids' in by ? by.ids : undefined);
+  const readUsers = async (by: {
+    ids: string[];
+    groupsOnly?: boolean;
+    bytes?: number;
+  }): Promise<ReadUser[]> => toUsers(await scripts.ask('read_users', keys.base, by), by.ids);
 
   return { usersOf, usersIn, holderOf, groupsOf };
 }
@@ -66,7 +70,7 @@ const onlyStored = (users: ReadUser[]): UserWithGroups[] =>
  * Parses the reply of read_users.lua. Three lines for each user: `<id> <groups>`, the head of the record, the text of the record.
  * @param ids the requested ids, which the reply then leaves out and has in this order; undefined for a lookup by index
  */
-function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
+function toUsers(lines: string, ids?: string[]): ReadUser[] {
   const users: ReadUser[] = [];
   for (let at = 0; at < lines.length;) {
     const space = lines.indexOf(' ', at);

@@ -27,6 +27,8 @@ export interface Admitted {
   readings: Turns;
   /** Bodies above 256 kB: parsing them takes memory and blocks the event loop. */
   largeBodies: Turns;
+  /** Groups whose members take more than a page: their text takes several times its size while it is built. */
+  largeAnswers: Turns;
 }
 
 export interface Admission {
@@ -43,6 +45,7 @@ const SINGLES = { atOnce: 64, queue: 2000, waitMs: 5000 };
 const READINGS = { atOnce: 16, queue: 200, waitMs: 10_000 };
 const POLLS = { atOnce: 2, queue: 16, waitMs: 2000 };
 const LARGE_BODIES = { atOnce: 2, queue: 64, waitMs: 5000 };
+const LARGE_ANSWERS = { atOnce: 2, queue: 64, waitMs: 5000 };
 
 /**
  * Creates the limits of this process.
@@ -64,6 +67,7 @@ export function createAdmission({
   const newReadingTurns = createTurns(READINGS);
   const newPollTurns = createTurns(POLLS);
   const newLargeBodyTurns = createTurns(LARGE_BODIES);
+  const newLargeAnswerTurns = createTurns(LARGE_ANSWERS);
   const known = new Map<string, Admitted>();
   return {
     pace: createPace(),
@@ -76,6 +80,7 @@ export function createAdmission({
         readings: newReadingTurns(),
         polls: newPollTurns(),
         largeBodies: newLargeBodyTurns(),
+        largeAnswers: newLargeAnswerTurns(),
       };
       known.set(name, admitted);
       return admitted;

@@ -57,7 +57,7 @@ export function createScimRouters(
   for (const { settings, directory, credentials, userType, groupType, eventUris } of connections) {
     const { name } = settings;
     const admitted = admission.of(name);
-    const { singles, lists } = admitted;
+    const { singles, lists, largeAnswers } = admitted;
     const profile = profileOf(settings.profile, createDeviationLog(deps, settings));
     const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
     const provider = {
@@ -70,6 +70,7 @@ export function createScimRouters(
       limits,
       singles,
       lists,
+      largeAnswers,
       pace,
       clock,
       ids,
