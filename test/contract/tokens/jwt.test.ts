@@ -169,6 +169,17 @@ describe('/Me for the subject of a JWT', () => {
     expect((await (await me('nobody@x.example')).get('/Me')).status).toBe(404);
   });
 
+  test.each([2, 102])(
+    'GET /Me with a subject that is the externalId of %d users answers 404, also when it is the userName of one',
+    async (count) => {
+      const sub = `shared-by-${count}@x.example`;
+      const scim = await me(sub);
+      for (let n = 0; n < count; n++)
+        await scim.user(n === 0 ? sub : `sharer-${count}-${n}@x.example`, { externalId: sub });
+      expect((await scim.get('/Me')).status).toBe(404);
+    },
+  );
+
   test('/Me answers 501 for a token of the settings, and for a JWT without a subject that is text', async () => {
     const clients = [asClient(app, SETTINGS_TOKEN)];
     for (const sub of [undefined, '', 123, null, { a: 1 }]) clients.push(await me(sub));
