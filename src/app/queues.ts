@@ -35,11 +35,13 @@ export function startQueues(
       const state = byConnection.get(job.connection);
       const outbox = outboxes.get(job.connection);
       // Never true: the worker calls the handler only for connections in `outboxes`. The check is for the types.
-      if (!state || !outbox) return;
+      const handovers = state?.handovers.get(name);
+      if (!state || !outbox || !handovers) return;
       const deps = {
         target,
         ...state,
         outbox,
+        handovers,
         clock,
         random,
         onApplied,

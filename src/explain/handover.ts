@@ -16,7 +16,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { timeLimit } from '../support/time-limit.ts';
 import { isoTime } from '../support/sources.ts';
-import { deletionDue } from '../sync/user/deletion-due.ts';
+import { deletionDue, handoverWaitEnd } from '../sync/user/deletion-due.ts';
 
 export interface HandoverExplanation {
   /**
@@ -65,9 +65,9 @@ export async function handoverOf(
   return stored ? storedHandover(scope, { ref, link, stored }, reads) : null;
 }
 
-/** Why nothing is moved when both are due: no run hands over the work of an account that is still to be changed or deleted. */
+/** Why nothing is moved when the wait of a due deletion is over: no run hands over the work of an account that is to be deleted. */
 const DELETED_FIRST =
-  'the deletion of the account is due too (users.deleteAfterDays) and goes first, so nothing is moved: the work stays where it is, without an owner';
+  'the deletion of the account (users.deleteAfterDays) has waited for it and goes first now, so nothing is moved: the work stays where it is, without an owner';
 
 /**
  * Explains a handover that has not begun. Times are Unix milliseconds.
@@ -83,8 +83,11 @@ async function plannedHandover(
   const at = closedAt + setting.afterDays * DAY_MS;
   const isDue = at <= scope.clock.now();
   const { deployment, folder } = setting;
-  const isDeletionDue = (deletionDue(scope.target.policy, deletedAt) ?? Infinity) <= scope.clock.now();
-  const obstacle = isDeletionDue ? DELETED_FIRST : await obstacleTo(scope, setting, reads);
+  const { policy } = scope.target;
+  const dueAt = deletionDue(policy, deletedAt) ?? Infinity;
+  const waitEnd = handoverWaitEnd(policy, dueAt, { closedAt, head: undefined }) ?? dueAt;
+  const isDeleted = waitEnd <= scope.clock.now();
+  const obstacle = isDeleted ? DELETED_FIRST : await obstacleTo(scope, setting, reads);
   const when = isDue ? `is due since ${isoTime(at)}` : `is due on ${isoTime(at)}`;
   const text =
     obstacle === undefined

@@ -1,5 +1,6 @@
 // Defines the context of one running sync: its work, its link, and the functions that save and log each step.
 import type { Directory } from '../directory/resources/directory.ts';
+import type { HandoverStore } from '../directory/outbox/handover-store.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import type { Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
@@ -72,6 +73,8 @@ export interface SyncContext {
   links: Links;
   /** Desired state of other resources: read only. */
   directory: Pick<Directory, 'get' | 'lookup' | 'identifies' | 'groupsOf' | 'tombstone'>;
+  /** Handovers of closed accounts at this target: read only. */
+  handovers: Pick<HandoverStore, 'heads'>;
   clock: Clock;
   logger: Logger;
   /** Options of every platform call: abort signal, correlation id of the push, and whether the call is urgent. */

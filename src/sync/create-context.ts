@@ -18,7 +18,7 @@ export type WriteOutcome = 'applied' | 'refused' | 'failed';
 
 export interface ContextDeps extends Pick<
   SyncContext,
-  'target' | 'directory' | 'outbox' | 'links' | 'clock' | 'logger'
+  'target' | 'directory' | 'outbox' | 'links' | 'handovers' | 'clock' | 'logger'
 > {
   /** Called for every write, such as `activate user`. */
   onWrite?: ((operation: string, outcome: WriteOutcome) => void) | undefined;
@@ -39,13 +39,14 @@ export function createContext(
   signal: AbortSignal,
   lease: Lease,
 ): SyncContext {
-  const { outbox, target, links, clock, directory, onWrite } = deps;
+  const { outbox, target, links, handovers, clock, directory, onWrite } = deps;
   const context: SyncContext = {
     work,
     link: work.link,
     target,
     outbox,
     links,
+    handovers,
     directory,
     clock,
     logger: deps.logger.child({ target: target.name, request: work.request }),

@@ -2,7 +2,6 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import '../support/load-modules.ts';
 import { createCommands } from '../support/command.ts';
 import { createScenario } from '../support/scenario.ts';
@@ -140,32 +139,3 @@ test('a person whose work was handed over is active again after the setting was 
   expect(text).toContain('handover undo');
   expect(text).not.toContain('the next reconcile moves');
 }, 60_000);
-
-test('the handover and the deletion of a closed account are due → explain says that the deletion goes first, and nothing is moved', async ({
-  bridge,
-  team,
-  bring,
-  active,
-}) => {
-  const { id, userName } = await bring('fay');
-  await bridge.idp.send('DELETE', `/Users/${id}`);
-  await active(userName, false);
-  await bridge.idle();
-  const redis = new Redis(String(process.env.TEST_REDIS_URL));
-  const tombstones = `${bridge.config.redis.prefix}:{default}:tombstones`;
-  const tombstone = JSON.parse((await redis.hget(tombstones, id)) ?? '') as { deletedAt: number };
-  const deletedAt = tombstone.deletedAt - 2 * 86_400_000;
-  await redis.hset(tombstones, id, JSON.stringify({ ...tombstone, deletedAt }));
-  redis.disconnect();
-  const deleting = createCommands(
-    handoverSettings(
-      bridge,
-      { deployment: 1, folder: team, afterDays: 0 },
-      { users: { deleteAfterDays: 1 } },
-    ),
-  );
-  const { text } = await deleting.run('explain', `User:${id}`, '--all');
-  deleting.remove();
-  expect(text).toContain('the deletion of the account is due too (users.deleteAfterDays) and goes first');
-  expect(text).not.toContain('the next reconcile moves');
-});

@@ -66,11 +66,11 @@ function differencesOf(
  * another policy than `sync` no sync deletes, and the entry is only reported.
  */
 function isDeletionDue(
-  { link, marked, wanted, deletedAt }: UserCase,
+  { link, marked, wanted, deletedAt, deleteAt }: UserCase,
   { active }: WireUser,
   { policy, now }: TargetRules,
 ): boolean {
-  const isDue = (deletionDue(policy, deletedAt) ?? Infinity) <= now;
+  const isDue = (deleteAt ?? deletionDue(policy, deletedAt) ?? Infinity) <= now;
   if (!link.departed) return isDue || policy.users.deprovision === 'delete';
   if (active !== false) return isDue;
   // Without record and tombstone the sync only reports that the record is lost.

@@ -19,6 +19,8 @@ export interface UserCase {
   wanted: DesiredAccount | undefined;
   /** When the source deleted the user, Unix milliseconds; undefined: it did not, or the tombstone was not read. */
   deletedAt?: number | undefined;
+  /** Time of the deletion, with the wait for a handover (`deletionTime`), Unix milliseconds; undefined: never, or not read. */
+  deleteAt?: number | undefined;
   /** Undefined: the platform does not have the account. */
   observed: WireUser | undefined;
   /** Attribute values of the value list; undefined when only the SCIM answer was read. */

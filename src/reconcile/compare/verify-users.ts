@@ -11,6 +11,7 @@ import { correlate } from '../../sync/user/correlate.ts';
 import { isMadeAccount } from '../../sync/names/lost-create.ts';
 import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
+import { deletionTime } from '../../sync/user/deletion-due.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { userAsApplied } from './as-applied.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
@@ -94,9 +95,15 @@ async function verifyUser(
   const found = await readAtPlatform(scan, stored, mapped, options);
   // Left out and counted as unknown: without a read nothing is known of the account.
   if (found === 'unknown') return undefined;
-  const { user, areValuesUnread } = found;
-  const { observed, adoptable, values } = user;
+  const { areValuesUnread } = found;
+  const { observed, adoptable, values } = found.user;
   const rules = rulesOf(scan);
+  // The sync closes an open account anew, and then a handover is owed from that time on.
+  const closedAt = observed?.active === true ? rules.now : link.closedAt;
+  const { handovers, target } = scan.scope;
+  const account = { ref, closedAt, deletedAt };
+  const deleteAt = await deletionTime(target.policy, handovers, account, rules.now);
+  const user: UserCase = { ...found.user, deleteAt };
   const entries = [...userEntries(user, rules), ...faultEntries(stored, mapped)];
   const applied =
     observed && entries.length === 0

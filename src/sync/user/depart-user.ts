@@ -3,7 +3,7 @@
 // 2. Make kept removals pending again, unless the deactivation of a deleted user is rejected.
 // 3. Under the policy `sync`: close the account. If the guard does not allow it, the account stays open, and the sync ends.
 // 4. Make kept removals pending again, also after a rejected deactivation: the account is closed, or the policy closes none.
-// 5. Delete the account if that is due. Else free its name for others, and set an alarm for the deletion.
+// 5. Delete the account if that is due and waits for no handover. Else free its name for others, and set an alarm for the deletion.
 // Flags of the link: directory/outbox/link.ts. `gate`: context.ts.
 import { platformIdOf, type TriedCreate } from '../../directory/outbox/link.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -12,7 +12,7 @@ import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
-import { deletionDue } from './deletion-due.ts';
+import { deletionTime } from './deletion-due.ts';
 import { findUser } from './find-user.ts';
 import { accountsMatching } from './matching-accounts.ts';
 import { isGone } from '../calls/failures.ts';
@@ -30,7 +30,7 @@ import { withTemporaryName } from '../names/temporary-name.ts';
  * (`resumeRemovals`), except while the deactivation of a deleted user is rejected.
  */
 export async function depart(context: SyncContext): Promise<SyncOutcome> {
-  const { link, outbox, target, work } = context;
+  const { clock, handovers, link, outbox, target, work } = context;
   const unfinished = await findUnlinkedAccount(context);
   if (unfinished) return unfinished;
   if (link.id === undefined) {
@@ -53,8 +53,10 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   // The account is closed, or the policy closes none, so its rejected deactivation no longer keeps any removal.
   await resumeRemovals(context);
   link.departed = true;
-  const deleteAt = deletionDue(target.policy, work.deletedAt);
-  if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
+  const { ref, deletedAt } = work;
+  const account = { ref, deletedAt, closedAt: link.closedAt };
+  const deleteAt = await deletionTime(target.policy, handovers, account, clock.now());
+  if (deleteAt !== undefined && deleteAt <= clock.now()) return deleteAccount(context);
   await giveUpFormerName(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }

@@ -67,7 +67,15 @@ it('a mark delivered before a hold because of a doubted tenant is not synced dur
   await holdElsewhere();
   // Without a client every call would fail.
   const target = { name: 'main', policy: {}, mapping: {}, guard: {} } as never;
-  const deps = { ...store.state, outbox: store.outbox, target, clock: systemClock, logger: silentLogger };
+  const handovers = { heads: () => Promise.resolve(new Map()) };
+  const deps = {
+    ...store.state,
+    outbox: store.outbox,
+    handovers,
+    target,
+    clock: systemClock,
+    logger: silentLogger,
+  };
   await syncResource({ ...deps, random: Math.random }, ref, 'edit', new AbortController().signal);
   await expect(store.outbox.isMarked(ref)).resolves.toBe(true);
   await elsewhere.endTenantHold();

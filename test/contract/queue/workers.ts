@@ -131,6 +131,7 @@ export async function openFixture(
       directory,
       links,
       outbox,
+      handovers: { heads: () => Promise.resolve(new Map()) },
       clock,
       logger: silentLogger,
       random: () => 0.5,
