@@ -29,7 +29,7 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 /** Returns whether the platform has no definition of a mapped attribute. */
 const lacksDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
-/** Returns a sentence about memberships that the bridge does not manage now, and therefore leaves. They give access too. */
+/** Returns a sentence about memberships that this connection does not manage now, and that the bridge therefore leaves. Another connection may manage them. They give access too. */
 function addedReason({ platform, kind, restored, condition }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;
@@ -38,7 +38,7 @@ function addedReason({ platform, kind, restored, condition }: ExplainedFacts): s
   const more = counted(added.length, kind === 'User' ? 'group' : 'member');
   const author = restored
     ? `others, or the bridge between ${restored.backup} and the restore, wrote, and which the bridge leaves`
-    : 'the bridge does not manage now and leaves';
+    : 'the bridge does not manage through this connection now and leaves';
   return kind === 'User'
     ? `At the platform it is in ${more} more, which ${author}: ${someOf(added)}.`
     : `At the platform it has ${more} more, which ${author}: ${someOf(added)}.`;

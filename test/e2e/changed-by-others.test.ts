@@ -160,9 +160,11 @@ test('a member whom somebody added at the platform stays, and explain of the per
   await changeMembers('secret', 'add');
   const told = await explained(BEN);
   expect(told).toContain('is at main as desired');
-  expect(told).toContain('in 1 group more, which the bridge does not manage now and leaves: secret');
+  expect(told).toContain(
+    'in 1 group more, which the bridge does not manage through this connection now and leaves: secret',
+  );
   expect(await explained('secret')).toContain(
-    'it has 1 member more, which the bridge does not manage now and leaves: ben@acme.example',
+    'it has 1 member more, which the bridge does not manage through this connection now and leaves: ben@acme.example',
   );
   const group = await asAdmin('POST', '/api/scim/v2/Groups', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
@@ -171,7 +173,7 @@ test('a member whom somebody added at the platform stays, and explain of the per
   });
   expect(group.status).toBe(201);
   expect(await explained(BEN)).toContain(
-    'in 2 groups more, which the bridge does not manage now and leaves: secret, made there',
+    'in 2 groups more, which the bridge does not manage through this connection now and leaves: secret, made there',
   );
 }, 30_000);
 

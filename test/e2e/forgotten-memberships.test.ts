@@ -20,7 +20,7 @@ test('links forget of a person → memberships of the remaining account are repo
     await place.idle();
     expect(await outputOf('plan')).toContain('1 member is not managed through this connection now and stays');
     expect(await outputOf('explain', 'sales')).toContain(
-      'At the platform it has 1 member more, which the bridge does not manage now and leaves: ',
+      'At the platform it has 1 member more, which the bridge does not manage through this connection now and leaves: ',
     );
   } finally {
     await place.stop();

@@ -96,7 +96,9 @@ test('a restore is released → explain says of surplus memberships that somebod
 test('a reconcile after a restore has converged → neither explain nor plan says that the bridge may have written a membership before the restore', async () => {
   await run(place, 'reconcile', '--yes');
   const text = await told('explain', CAT, '--all');
-  expect(text).toMatch(/in 1 group more, which the bridge does not manage now and leaves: north/);
+  expect(text).toMatch(
+    /in 1 group more, which the bridge does not manage through this connection now and leaves: north/,
+  );
   expect(text).toMatch(/restored from the backup of \S+: changes in between are not known/);
   expect(await told('plan')).not.toContain('before the restore');
 }, 30_000);

@@ -48,7 +48,7 @@ const platform = nullOr(
     ),
     addedByOthers: described(
       arrayOf(textField),
-      'Groups of a person, or members of a group, that the bridge does not manage now and that stay.',
+      'Groups of a person, or members of a group, that the bridge does not manage through this connection now and that stay.',
     ),
     leftOutGroups: described(arrayOf(textField), 'Groups of a person that the settings leave out.'),
     leftByPolicy: described(
