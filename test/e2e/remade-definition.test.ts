@@ -41,10 +41,12 @@ test('an attribute definition is recreated with another type → plan and sync -
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.createGroup('writers', [ann]);
   const plan = await told('plan', '--full');
+  const drift = await told('plan', '--full', '--drift-only');
   const dryRun = await told('sync', ANN, '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect(await membersOf('writers')).toEqual([ANN]);
+  expect(drift).toContain('Attribute level: conflict');
   expect(plan).toContain(`+ addMember`);
   expect(plan).toContain('is string at the platform and number in the mapping');
   expect(plan).not.toContain('waits for the value');

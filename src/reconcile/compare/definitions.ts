@@ -104,9 +104,18 @@ export function toTypeConflict(
   return entry.ref && !waiting.has(entry.ref) ? conflict : { ...conflict, attribution: { cause: 'none' } };
 }
 
-/** Returns the one conflict of an attribute that the platform defines with another type. */
-export const toDefinitionConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({
+/**
+ * Returns the one conflict of an attribute that the platform defines with another type.
+ * @param entries those of users: if a value was lost, the definition was made again at the platform
+ */
+export const toDefinitionConflict = (
+  [name, reason]: [name: string, reason: string],
+  entries: readonly PlanEntry[],
+): PlanEntry => ({
   ...aboutDefinition(name),
   action: 'conflict',
   reason,
+  ...(entries.some((entry) => entry.attribute === name && isDrift(entry)) && {
+    attribution: { cause: 'platform changed' as const },
+  }),
 });

@@ -74,7 +74,7 @@ async function withAllFollowers(
   const found = isConflictPerAttribute ? known.filter((entry) => !isOfAttribute(entry)) : known;
   const ofDefinitions = [
     ...missing,
-    ...(isConflictPerAttribute ? [...conflicts].map(toDefinitionConflict) : []),
+    ...(isConflictPerAttribute ? [...conflicts].map((each) => toDefinitionConflict(each, known)) : []),
   ];
   // The changes that have followers: those that link a resource newly, by ref, and one of each user who comes back into scope.
   const parents = new Map<Ref, PlanEntry>();

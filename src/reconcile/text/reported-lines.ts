@@ -60,7 +60,7 @@ function reportedParts(isRestored: boolean): ReportedPart[] {
     ],
     [
       (count) =>
-        `${counted(count, 'attribute definition')} ${count === 1 ? 'needs' : 'need'} a person: correct the settings, or the definition at the platform`,
+        `${counted(count, 'attribute definition')} ${count === 1 ? 'needs' : 'need'} a person: correct the settings, or the definition at the platform. Until then a sync that has a value of another type to write, or a new value, ends as a dead letter`,
       ({ action, kind }) => action === 'conflict' && kind === 'Attribute',
     ],
     [
