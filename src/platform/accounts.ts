@@ -1,7 +1,7 @@
 // Reads console users (contract 3.3): the accounts that attribute values belong to.
 import { listByCursor } from './pages.ts';
 import { readConsoleUser, readRestList, type RestPage } from './readers.ts';
-import { callsOf, type CallOptions, type Send } from './request.ts';
+import { callsOf, type CallOptions, type RepeatRequest, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 import type { ConsoleUser } from './wire.ts';
 
@@ -40,8 +40,16 @@ export function createAccounts(send: Send) {
       for await (const each of listByCursor(fetchPage, context, bounds)) all.push(each);
       return all;
     },
-    /** Yields all accounts; throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
-    list: (options?: CallOptions) => listRest(send, { route: LIST, read: readConsoleUser }, options),
+    /**
+     * Yields all accounts; throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint.
+     * @param repeat sends the request of each page; default: once
+     */
+    list: (options?: CallOptions, repeat: RepeatRequest = (request) => request()) =>
+      listRest(
+        (request, each) => repeat(() => send(request, each)),
+        { route: LIST, read: readConsoleUser },
+        options,
+      ),
     /** Returns the first page of accounts in unspecified order. Throws EndpointAbsent, or PlatformResponse 404, like `list`. */
     firstPage: async (options?: CallOptions) => (await page({}, options)).items,
     /** Returns the account that the token belongs to. */

@@ -106,6 +106,9 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
 /** Sends one request and reads its answer. @throws PlatformError, or an error of the client's option `admit` or of `beforeWrite` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
+/** Sends a request of a list, and may send it again: the client itself never does. */
+export type RepeatRequest = <T>(send: () => Promise<T>) => Promise<T>;
+
 /** Returns a function that sends requests of one API family: `(method, route, rest of the request, options)`. */
 export const callsOf =
   (send: Send, family: Family) =>

@@ -3,8 +3,11 @@
 // for a few people, one search each costs less.
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
-import type { CallOptions } from '../../platform/request.ts';
+import { PlatformError } from '../../platform/errors.ts';
+import type { CallOptions, RepeatRequest } from '../../platform/request.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
+import { TOO_MANY } from '../../sync/calls/answering.ts';
+import { isStatus } from '../../sync/calls/failures.ts';
 import { isPageOr404 } from '../../sync/user/user-list.ts';
 
 /**
@@ -27,9 +30,15 @@ export const searchConsoleAccounts =
 
 /**
  * Reads the whole list when the first person is looked up, which counts as one call. If that read fails, searches for each person:
- * a further read of the list might fail again after many pages.
+ * a further read of the list might fail again after many pages. A list that is still answered with 429 when `repeatAfter429` gives
+ * up is an exception: thousands of searches would only get more of these answers, so the look-up of each person fails without a
+ * call.
  */
-export function listConsoleAccounts(client: Accounts, counts: Calls): FindConsoleAccounts {
+export function listConsoleAccounts(
+  client: Accounts,
+  counts: Calls,
+  repeatAfter429: RepeatRequest,
+): FindConsoleAccounts {
   const search = searchConsoleAccounts(client, counts);
   let reading: Promise<ReadonlyMap<string, readonly ConsoleUser[]>> | undefined;
   let hasFailed = false;
@@ -37,11 +46,13 @@ export function listConsoleAccounts(client: Accounts, counts: Calls): FindConsol
     if (hasFailed) return search(userName, call);
     if (!reading) {
       counts.calls++;
-      reading = readByName(client.accounts, call);
+      reading = readByName(client.accounts, call, repeatAfter429);
     }
     try {
       return (await reading).get(fold(userName)) ?? [];
     } catch (error) {
+      // Another error, because the caller would wait after a 429.
+      if (isStatus(error, TOO_MANY)) throw new PlatformError('still answers 429 (too many requests)', error);
       hasFailed = true;
       // The caller judges whether the tenant has such a list.
       if (isPageOr404(error)) throw error;
@@ -54,9 +65,13 @@ export function listConsoleAccounts(client: Accounts, counts: Calls): FindConsol
 async function readByName(
   accounts: Accounts['accounts'],
   call: CallOptions,
+  repeatAfter429: RepeatRequest,
 ): Promise<ReadonlyMap<string, readonly ConsoleUser[]>> {
   const byName = new Map<string, ConsoleUser[]>();
-  for await (const { id, username, email, externalId = null, isAdmin } of accounts.list(call)) {
+  for await (const { id, username, email, externalId = null, isAdmin } of accounts.list(
+    call,
+    repeatAfter429,
+  )) {
     const account = { id, username, email, externalId, isAdmin };
     for (const name of new Set([fold(username), fold(email)])) {
       const known = byName.get(name);

@@ -69,10 +69,11 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   const full = (options.full ?? false) || isRepaired(mappedBy);
   // Values are read by the number of the account: of some users in each run, of all users in a full run.
   const isListCheap = full || (await scope.directory.count('User')) <= MOST_LISTED;
-  const narrow = createNarrowScan(scope, options.signal);
+  const narrow = createNarrowScan(scope, options.signal, {
+    repeatAfter429: createRepeater(scope, options.signal),
+  });
   const scan: ScanResult = {
     ...narrow,
-    repeatAfter429: createRepeater(scope, options.signal),
     onProgress: options.onProgress ?? narrow.onProgress,
     isRepaired: isRepaired(mappedBy),
     hasMoved,

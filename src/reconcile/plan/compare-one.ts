@@ -76,7 +76,7 @@ export async function compareOne(
   ref: Ref,
   options: CompareOptions,
 ): Promise<ComparedOne | null> {
-  const scan = createNarrowScan(scope, options.signal, options.noteFailure);
+  const scan = createNarrowScan(scope, options.signal, options);
   await learnKeyOwner(scope, options.signal);
   return ref.startsWith('Group:') ? compareGroup(scan, ref, options) : compareUser(scan, ref);
 }

@@ -76,7 +76,7 @@ export async function reviewPlan(
       `Nothing was changed: ${unrecognisedText(scope.target.name, unrecognised)}. Repeat the command after that.`,
     );
   const toMark = plan.entries.filter(needsMark);
-  const scan = { ...createNarrowScan(scope, signal), repeatAfter429: createRepeater(scope, signal) };
+  const scan = createNarrowScan(scope, signal, { repeatAfter429: createRepeater(scope, signal) });
   await learnKeyOwner(scope, signal);
   const ofToMark = await verifyAgain(scan, toMark);
   // Changes that the present comparison does not find in the same form: made already, or stale.

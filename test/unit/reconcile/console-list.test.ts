@@ -1,5 +1,5 @@
 // Tests how a comparison finds console accounts when the list of all of them cannot be read.
-import { EndpointAbsent, PlatformTimeout } from '../../../src/platform/errors.ts';
+import { EndpointAbsent, PlatformResponse, PlatformTimeout } from '../../../src/platform/errors.ts';
 import type { ConsoleUser } from '../../../src/platform/wire.ts';
 import { listConsoleAccounts } from '../../../src/reconcile/compare/console-list.ts';
 
@@ -29,7 +29,7 @@ function failingList(error: Error) {
   };
   const counts = { calls: 0 };
   const client = { accounts } as unknown as Parameters<typeof listConsoleAccounts>[0];
-  const find = listConsoleAccounts(client, counts);
+  const find = listConsoleAccounts(client, counts, (read) => read());
   const ask = async (name: string) => (await find(name, {})).map(({ id }) => id);
   return { ask, made, counts };
 }
@@ -47,4 +47,16 @@ test('the tenant lacks the endpoint for the list of all accounts → the error i
   await expect(ask('ann')).rejects.toThrow(EndpointAbsent);
   expect(await ask('bob')).toEqual(['bob']);
   expect(made).toEqual({ lists: 1, searches: 1 });
+});
+
+test('the list of all accounts is still answered with 429 after the waits → no person is searched for, and the error is no 429 that a caller would wait for', async () => {
+  const limited = new PlatformResponse({ status: 429, platformMessage: 'slow down' }, CONTEXT);
+  const { ask, made, counts } = failingList(limited);
+  for (const name of ['ann', 'bob', 'cleo']) {
+    const error: unknown = await ask(name).catch((thrown: unknown) => thrown);
+    expect(error).not.toHaveProperty('status');
+    expect(error).toHaveProperty('message', 'GET /api/v1/users still answers 429 (too many requests)');
+  }
+  expect(made).toEqual({ lists: 1, searches: 0 });
+  expect(counts.calls).toBe(1);
 });
