@@ -87,8 +87,8 @@ export function createRelay(
   let interrupt = new AbortController();
   /** Whether a notification arrived since the last sweep began. */
   let notified = false;
-  /** Whether the last sweep failed; of consecutive failures only the first is logged. */
-  let failing = false;
+  /** Connections whose last sweep failed; of consecutive failures only the first is logged. */
+  let failing = new Set<string>();
   let lastSweepAt = clock.now();
 
   async function addJobs(connection: string, claims: Claim[]): Promise<void> {
@@ -118,27 +118,26 @@ export function createRelay(
     }
   }
 
-  /** Sweeps all outboxes. A failure of one connection does not stop the others. @throws the first failure, at the end */
+  /** Sweeps all outboxes. A failure of one connection is logged, and does not stop the others. */
   async function sweep(): Promise<void> {
-    const failures: unknown[] = [];
-    const noteFailure = (error: unknown): void => void failures.push(error);
-    for (const [connection, outbox] of outboxes) await sweepOutbox(connection, outbox).catch(noteFailure);
+    const failures = new Map<string, unknown>();
+    for (const [connection, outbox] of outboxes)
+      await sweepOutbox(connection, outbox).catch((error: unknown) => failures.set(connection, error));
     // Finishes a decision about held changes whose process was killed before it had moved all of them.
-    for (const { guardStore } of outboxes.values()) await guardStore.finishLast().catch(noteFailure);
-    if (failures.length > 0) throw failures[0];
+    for (const [connection, { guardStore }] of outboxes)
+      await guardStore.finishLast().catch((error: unknown) => failures.set(connection, error));
+    for (const [connection, error] of failures) {
+      if (failing.has(connection)) continue;
+      logger.warn({ target: options.target, connection, reason: failureReason(error) }, SWEEP_FAILED);
+    }
+    failing = new Set(failures.keys());
   }
 
   /** Sweeps at intervals and after notifications, until the relay is stopped. */
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       notified = false;
-      try {
-        await sweep();
-        failing = false;
-      } catch (error) {
-        if (!failing) logger.warn({ target: options.target, reason: failureReason(error) }, SWEEP_FAILED);
-        failing = true;
-      }
+      await sweep();
       lastSweepAt = clock.now();
       if (notified) {
         await clock.sleep(PORTION_MS, stopping.signal);

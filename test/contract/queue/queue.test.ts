@@ -316,6 +316,36 @@ describe('delivery of marks through BullMQ', () => {
     await eventually('equal', equal);
   });
 
+  it('two connections of a target fail one after the other → the log names each of them once', async () => {
+    const warned: unknown[] = [];
+    logger = { ...silentLogger, warn: (facts: object) => void warned.push(facts) } as typeof silentLogger;
+    const broken = new Set(['okta']);
+    const outboxOf = (connection: string) => ({
+      ...store.outbox,
+      claim: () =>
+        broken.has(connection) ? Promise.reject(new Error(`${connection} is damaged`)) : Promise.resolve([]),
+    });
+    const outboxes = new Map(['okta', 'entra'].map((connection) => [connection, outboxOf(connection)]));
+    const options = { prefix: store.prefix, target: 'main', sweepMs: 5, mostJobs: 10 };
+    relays.push(createRelay({ redis: queueRedis, outboxes, clock, logger }, options));
+    await eventually('the first is told', () => warned.length > 0);
+    broken.add('entra');
+    await eventually('the second is told', () => warned.length > 1);
+    const toldOf = (connection: string) => ({
+      target: 'main',
+      connection,
+      reason: `${connection} is damaged`,
+    });
+    await pause(60);
+    expect(warned).toEqual([toldOf('okta'), toldOf('entra')]);
+    broken.delete('okta');
+    await pause(60);
+    broken.add('okta');
+    await eventually('the first is told again', () => warned.length > 2);
+    await pause(60);
+    expect(warned).toEqual([toldOf('okta'), toldOf('entra'), toldOf('okta')]);
+  });
+
   const active = async (): Promise<number> => {
     let count = 0;
     await withQueues(async (queue) => (count += await queue.getActiveCount()));
