@@ -20,20 +20,22 @@ interface Applied {
 }
 
 /** Returns the outcome and the message of a run after its marked resources were synced. */
-export async function endOfRun(
-  scope: ReconcileScope,
-  options: AwaitOptions,
-  { plan, isProven, toJudge, synced, end }: Applied,
-): Promise<End> {
+export async function endOfRun(scope: ReconcileScope, options: AwaitOptions, applied: Applied): Promise<End> {
+  const { plan, isProven, toJudge, synced, end } = applied;
   // Waits for `toJudge` also if a change is held, because without a worker only this run syncs these resources.
   const mustWait = toJudge.length > 0 && end.outcome !== 'failed';
   const judged = mustWait ? await untilApplied(scope, options, toJudge) : CONVERGED;
   // Any other outcome already says why the platform is not as desired.
-  if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
+  if (!isAsFarAsPossible(end)) return toJudge.length === 0 || judged.isStopped ? end : withApplied(end);
   if (!isProven) return unproven(plan);
-  if (judged.outcome !== 'converged' && judged.outcome !== 'blocked') return judged;
+  if (!isAsFarAsPossible(judged)) return synced.length === 0 ? judged : withApplied(judged);
   return (await whatIsHeld(scope)) ?? needingPerson(scope, plan, [...toJudge, ...synced]);
 }
+
+const isAsFarAsPossible = ({ outcome }: End): boolean => outcome === 'converged' || outcome === 'blocked';
+
+/** Returns the end of a run of which other changes were applied before it was stopped. */
+const withApplied = ({ isStopped: _, ...end }: End): End => end;
 
 /** Returns the end of a run that could not compare every resource, so that differences may be left that it has not seen. */
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });

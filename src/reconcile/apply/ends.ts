@@ -7,7 +7,7 @@ import type { ReconcileScope } from '../scope.ts';
 export interface End {
   outcome: Outcome;
   message?: string;
-  /** The run wrote nothing more, because the target was on hold or another tenant was accepted. */
+  /** A hold or the acceptance of another tenant ended the run before one of its changes was applied. */
   isStopped?: true;
   /** With `blocked`: people wait for the removal from a refused group, and nothing else needs a person. */
   isOnlyWaiting?: true;

@@ -59,7 +59,7 @@ export function withOpen(end: End, { moved, rulesAgree }: RunFindings): End {
       message,
       `${counted(moved, 'resource')} changed while compared: the next reconcile compares them`,
     );
-  // A run that was stopped has marks that no process has applied yet.
+  // No process has applied a change of a run that was stopped.
   if (!rulesAgree && !end.isStopped) message = withPart(message, OTHER_SETTINGS);
   return message === undefined ? end : { ...end, message };
 }

@@ -100,6 +100,7 @@ async function untilUnmarked(
   let left = refs;
   /** Time at which the last change was seen to be applied. */
   let movedAt = clock.now();
+  let hasApplied = false;
   /** Time of the last look for new marks, and number of looks that found some. */
   let lookedAt = movedAt;
   let looksAgain = 0;
@@ -107,6 +108,7 @@ async function untilUnmarked(
     signal.throwIfAborted();
     const before = left.length;
     left = await withoutApplied(scope, left);
+    hasApplied ||= left.length < before;
     // The reasons of waiting resources are read only when no other resource was applied since the last look.
     if (left.length === before) {
       for (const [ref, cause] of await readPutOff(scope, left.slice(0, MARKS_PORTION)))
@@ -130,7 +132,7 @@ async function untilUnmarked(
     }
     onProgress?.({ phase: 'apply', done: Math.max(0, refs.length - left.length), total: refs.length });
     if (left.length === 0) return undefined;
-    const early = await earlyEnd(scope, left, { movedAt, syncsItself: own !== undefined });
+    const early = await earlyEnd(scope, left, { movedAt, hasApplied, syncsItself: own !== undefined });
     if (early) return early;
     await own?.start(left);
     await Promise.race([clock.sleep(POLL_MS, signal), ...(own ? [own.oneEnded()] : [])]);
@@ -178,13 +180,17 @@ async function markedLeftOut(
 async function earlyEnd(
   { outbox, target, clock }: ReconcileScope,
   left: readonly Ref[],
-  { movedAt, syncsItself }: { movedAt: number; syncsItself: boolean },
+  { movedAt, hasApplied, syncsItself }: { movedAt: number; hasApplied: boolean; syncsItself: boolean },
 ): Promise<End | undefined> {
+  const toStopped = (message: string): End => ({
+    outcome: 'held',
+    message,
+    ...(hasApplied ? {} : { isStopped: true }),
+  });
   const hold = await outbox.guardStore.onHold();
-  if (hold) return { outcome: 'held', message: wasOnHold(target.name, hold), isStopped: true };
+  if (hold) return toStopped(wasOnHold(target.name, hold));
   // A hold may have ended between two looks, with the acceptance of another tenant.
-  if (await outbox.hasMoved())
-    return { outcome: 'held', message: acceptedMeanwhileText(target.name), isStopped: true };
+  if (await outbox.hasMoved()) return toStopped(acceptedMeanwhileText(target.name));
   // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
   const mayBeLate = syncsItself && clock.now() - movedAt > FAR_AHEAD_MS;
   const late = mayBeLate ? await dueLaterText({ outbox, clock }, left) : undefined;

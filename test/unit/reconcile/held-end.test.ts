@@ -10,6 +10,7 @@ import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 
+const GROUPS: Ref[] = ['Group:1', 'Group:2'];
 const REFS: Ref[] = ['User:1', 'User:2', 'User:3'];
 
 function scopeWith(blocked: Ref[]): ReconcileScope {
@@ -46,13 +47,14 @@ test('processes run with other settings, and a run ends with held changes → it
   expect(message).toMatch(/^the guard holds 3 changes; processes of the service run with other settings /);
 });
 
-test('a hold is ordered while a run waits for resources with rejected changes → the run ends as held and tells of the hold', async () => {
+/** Returns the scope of a target on hold. @param marked the resources that no sync has applied */
+function onHold(marked: readonly Ref[]): ReconcileScope {
   const hold = { since: 0, by: 'kim' };
-  const scope = {
+  return {
     target: { name: 'main' },
     clock: systemClock,
     links: { getMany: () => Promise.resolve([{}]) },
-    drifts: { stillMarked: (refs: Ref[]) => Promise.resolve(refs) },
+    drifts: { stillMarked: (refs: Ref[]) => Promise.resolve(refs.filter((ref) => marked.includes(ref))) },
     outbox: {
       guardStore: { onHold: () => Promise.resolve(hold), open: () => Promise.resolve(undefined) },
       blocked: () => Promise.resolve([]),
@@ -61,13 +63,29 @@ test('a hold is ordered while a run waits for resources with rejected changes �
       backlog: () => Promise.resolve({ exceptions: {} }),
     },
   } as unknown as ReconcileScope;
-  const toJudge: Ref[] = ['Group:1'];
+}
+
+/** Returns the end of a run that waits for `Group:1` with a rejected change while the target is on hold. */
+const endOnHold = (synced: Ref[], end: End = CONVERGED): Promise<End> => {
   const plan = { entries: [] as Plan['entries'] } as Plan;
-  const applied = { plan, isProven: true, toJudge, synced: [], end: CONVERGED };
-  await expect(endOfRun(scope, options, applied)).resolves.toMatchObject({
+  const applied = { plan, isProven: true, toJudge: ['Group:1'] as Ref[], synced, end };
+  return endOfRun(onHold(['Group:1']), options, applied);
+};
+
+test('a hold is ordered while a run waits for resources with rejected changes → the run ends as held and tells of the hold', async () => {
+  await expect(endOnHold([])).resolves.toMatchObject({
     outcome: 'held',
     message: expect.stringContaining('on hold'),
   });
+});
+
+test('processes run with other settings, and a hold is ordered after a change of the run was applied → the message tells of these settings', async () => {
+  const findings = { moved: 0, rulesAgree: false } as RunFindings;
+  const isTold = (end: End) => withOpen(end, findings).message?.includes('run with other settings');
+  expect(isTold(await untilApplied(onHold(GROUPS), options, GROUPS))).toBe(false);
+  expect(isTold(await untilApplied(onHold(['Group:2']), options, GROUPS))).toBe(true);
+  expect(isTold(await endOnHold([]))).toBe(false);
+  expect(isTold(await endOnHold(['User:1']))).toBe(true);
 });
 
 test('processes run with other settings, and a run ends with dead letters, or was stopped by a hold → only the message of the first tells of these settings', () => {
