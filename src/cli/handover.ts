@@ -106,7 +106,10 @@ function linesOf(found: ListedHandover): string[] {
   const where =
     folder === null ? '' : `, folder ${folder.name} (${folder.id}) of the deployment ${deployment}`;
   const numbers = Object.entries(counts).map(([each, count]) => `${count} ${each}`);
-  const refused = items.filter((item) => item.state === 'refused').slice(0, MOST_REFUSED);
+  // An item in the person's folder has a reason if the platform refused to move it back.
+  const refused = items
+    .filter(({ state: at, reason }) => at === 'refused' || (at === 'moved' && reason !== undefined))
+    .slice(0, MOST_REFUSED);
   return [
     `${name}  ${ref}  ${connection} → ${target}  ${STATES[state]} ${endedAt ?? startedAt}${where}: ${numbers.join(', ') || 'no items'}`,
     ...refused.map(

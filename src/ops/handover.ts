@@ -8,6 +8,7 @@ import { handoverOptions } from '../reconcile/handover/handover-steps.ts';
 import { underRunLock } from '../reconcile/apply/run-lock.ts';
 import { unrecognisedText } from '../reconcile/tenant/tenant.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { findForOrder, type Searched } from './find.ts';
@@ -74,7 +75,9 @@ export function toListedHandover(
   };
 }
 
-type UndoneHandover = GivenBack & Pick<ListedHandover, 'connection' | 'target' | 'ref' | 'name'>;
+/** `problem`: why not all items are back, as a sentence. */
+type UndoneHandover = Pick<GivenBack, 'returned' | 'left' | 'problem'> &
+  Pick<ListedHandover, 'connection' | 'target' | 'ref' | 'name'>;
 
 /** A handover that an order takes back. */
 interface UndoableHandover {
@@ -128,5 +131,15 @@ export async function undoHandover(
       actor.by,
     ),
   );
-  return { connection, target, ref, name, ...back };
+  const { returned, left } = back;
+  const problem = whyNotAllBack(back);
+  return { connection, target, ref, name, returned, left, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** Returns why items are not back, as a sentence; undefined: all are. */
+function whyNotAllBack({ problem, refused, unconfirmed }: GivenBack): string | undefined {
+  if (problem !== undefined) return problem;
+  if (refused > 0)
+    return `the platform refused the move of ${counted(refused, 'item')}: see scim-bridge handover list`;
+  return unconfirmed > 0 ? 'the platform does not show all items in their places yet' : undefined;
 }

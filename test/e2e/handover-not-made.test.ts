@@ -115,6 +115,47 @@ test('the platform refuses to move items with 403 → they are reported once, an
   await expect(pathOf('eli book')).resolves.toBe(`Team/${userName}`);
 }, 60_000);
 
+test('the platform refuses to move one item back with 403 → all other items are moved, undo and handover list name the refusal, it is logged once, and the next run moves the item back', async ({
+  bridge,
+  runs,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
+  const [una, vic, wim] = [await bring('una'), await bring('vic'), await bring('wim')];
+  for (const { id, userName } of [una, vic]) await close(id, userName);
+  await commands.run('reconcile', '--yes');
+  for (const { id } of [una, vic])
+    await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { active: true } });
+  await close(wim.id, wim.userName);
+  const refuse = (times: number) =>
+    bridge.platform.control('PATCH', '/faults', {
+      rules: [{ path: '/workspace/move', times, status5xx: { share: 1, status: 403 } }],
+    });
+  await refuse(1);
+  expect((await commands.run('reconcile', '--yes')).text).toContain(
+    'handed over 3 items, gave back 5 items, the platform refused the move of 1 item',
+  );
+  for (const each of ['vic book', 'vic report', 'vic top']) await expect(pathOf(each)).resolves.toBe('');
+  await expect(pathOf('wim book')).resolves.toBe(`Team/${wim.userName}`);
+
+  await refuse(1);
+  const undone = await commands.run('handover', 'undo', una.userName, '--yes');
+  expect([undone.code, undone.errors]).toEqual([
+    1,
+    expect.stringContaining(
+      'refused the move of 1 item: see scim-bridge handover list. Give the order again.',
+    ),
+  ]);
+  expect((await commands.run('handover', 'list')).text).toMatch(/^ {2}refused: \w+ "una \w+" \(\d+\): 403/m);
+  const log = await commands.run('log', '--resource', una.userName, '--action', 'giveBack', '--json');
+  expect(log.text.match(/provisioningStatusInfo":{"status":"failure"/g)).toHaveLength(1);
+  await runs.run();
+  for (const each of ['una book', 'una report', 'una top']) await expect(pathOf(each)).resolves.toBe('');
+  expect((await commands.run('handover', 'list', '--json')).text).not.toContain('"reason"');
+}, 60_000);
+
 test('while the breaker is open no item of a leaver is moved, and once it closes each item is moved exactly once', async ({
   bridge,
   runs,

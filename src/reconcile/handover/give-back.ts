@@ -7,18 +7,30 @@ import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { platformProblem } from './handover-place.ts';
-import { contentOfPersonFolder, handoverEntry, whyStopped, type HandoverOptions } from './handover-steps.ts';
+import {
+  contentOfPersonFolder,
+  handoverEntry,
+  isRefusalOfItem,
+  whyStopped,
+  type HandoverOptions,
+} from './handover-steps.ts';
 import { readPlaces } from './owned-items.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Numbers of handed-over items that were moved back and that were not. */
+/** Numbers of handed-over items that were moved back and that were not. The next order or run continues with the rest. */
 export interface GivenBack {
   returned: number;
   /** Items that are no longer in the person's folder, and stay where they are. */
   left: number;
-  /** Why the move stopped before all items were back, as a sentence; the next order or run continues. */
+  /** Items that the platform refused to move; they stay in the person's folder. */
+  refused: number;
+  /** Items that the platform does not show in their places yet, or that were not tried. */
+  unconfirmed: number;
+  /** Why the moves stopped before the last item, as a sentence; further moves would fail too. */
   problem?: string;
 }
+
+const NOTHING: GivenBack = { returned: 0, left: 0, refused: 0, unconfirmed: 0 };
 
 /** Moves the items of a handover back to their former folders. @param by the operator; undefined: the person is active again */
 export async function giveBack(
@@ -29,7 +41,7 @@ export async function giveBack(
 ): Promise<GivenBack> {
   const { handovers } = scope;
   const stored = await handovers.read(ref);
-  if (!stored || stored.head.state === 'returned') return { returned: 0, left: 0 };
+  if (!stored || stored.head.state === 'returned') return NOTHING;
   const head: HandoverHead = { ...stored.head, state: 'returning', ...(by === undefined ? {} : { by }) };
   await handovers.note(ref, { head });
   // `planned`: the process may have ended between the move of an item and its note.
@@ -39,6 +51,8 @@ export async function giveBack(
   const inFolder =
     folder === undefined ? undefined : await contentOfPersonFolder(scope, { deployment, folder }, options);
   const destinations = new Map<string, string | null>();
+  /** Messages of the platform by key of the item that it refused to move. */
+  const refused = new Map<string, string>();
   let problem: string | undefined;
   // Folders were moved first, so they go back last.
   for (const item of [...items].reverse()) {
@@ -50,19 +64,23 @@ export async function giveBack(
       destinations.set(itemKey(item), await moveBack(scope, head, item, options));
     } catch (error) {
       // `platformProblem` throws errors that are not of the platform.
-      problem = platformProblem(error);
-      break;
+      const message = platformProblem(error);
+      if (isRefusalOfItem(error)) refused.set(itemKey(item), message);
+      else {
+        problem = message;
+        break;
+      }
     }
   }
-  const ended = await confirmReturns(scope, ref, head, items, { inFolder, destinations }, options);
-  if (problem !== undefined || ended.open > 0)
-    return { ...ended, problem: problem ?? 'the platform does not show all items in their places yet' };
+  const ended = await confirmReturns(scope, ref, head, items, { inFolder, destinations, refused }, options);
+  if (problem !== undefined) return { ...ended, problem };
+  if (ended.refused + ended.unconfirmed > 0) return ended;
   const isFolderGone =
     folder !== undefined && (await removeEmptyFolder(scope, { deployment, folder }, options));
   const { folder: _, folderName: __, ...withoutFolder } = head;
   const last = isFolderGone ? withoutFolder : head;
   await handovers.note(ref, { head: { ...last, state: 'returned', endedAt: scope.clock.now() } });
-  return { returned: ended.returned, left: ended.left };
+  return ended;
 }
 
 /**
@@ -91,20 +109,19 @@ interface Sent {
   inFolder: ReadonlyMap<string, unknown> | undefined;
   /** Id of the destination folder by key of the item; null: the root. */
   destinations: ReadonlyMap<string, string | null>;
+  /** Messages of the platform by key of the item that it refused to move. */
+  refused: ReadonlyMap<string, string>;
 }
 
-/**
- * Reads the present places of the items, and stores and logs each item that is back.
- * @returns numbers of items; `open`: items that the platform does not show as back yet
- */
+/** Reads the present places of the items. Stores and logs each item that is back, and each refusal that was not logged before. */
 async function confirmReturns(
   scope: ReconcileScope,
   ref: Ref,
   head: HandoverHead,
   items: HandedItem[],
-  { inFolder, destinations }: Sent,
+  sent: Sent,
   { signal, request }: HandoverOptions,
-): Promise<{ returned: number; left: number; open: number }> {
+): Promise<GivenBack> {
   const wanted = new Set(items.map(itemKey));
   const places =
     items.length === 0
@@ -113,15 +130,21 @@ async function confirmReturns(
   const done: HandedItem[] = [];
   const entries: LogEntry[] = [];
   const untouched: HandedItem[] = [];
-  const count = { returned: 0, left: 0, open: 0 };
-  for (const item of items) {
-    const outcome = outcomeOf(item, places.get(itemKey(item)), { inFolder, destinations });
+  const count = { ...NOTHING };
+  for (const { reason: before, ...item } of items) {
+    const outcome = outcomeOf(item, places.get(itemKey(item)), sent);
     if (outcome.kind === 'untouched') untouched.push({ ...item, state: 'returned' });
     else count[outcome.kind] += 1;
-    if (outcome.kind !== 'returned' && outcome.kind !== 'left') continue;
+    if (outcome.kind === 'untouched' || outcome.kind === 'unconfirmed') continue;
     const { kind, to, why } = outcome;
-    done.push({ ...item, state: kind, ...(why === undefined ? {} : { reason: why }) });
-    const status = kind === 'returned' ? ('success' as const) : ('skipped' as const);
+    // Every run tries a refused item again, so that the same refusal is not logged twice.
+    if (kind === 'refused' && why === before) continue;
+    done.push({
+      ...item,
+      state: kind === 'refused' ? 'moved' : kind,
+      ...(why === undefined ? {} : { reason: why }),
+    });
+    const status = LOG_STATUS[kind];
     const move = { action: 'giveBack' as const, status, request, from: head.folder ?? null, to, why };
     entries.push(handoverEntry(scope, ref, head, item, move));
   }
@@ -131,26 +154,32 @@ async function confirmReturns(
   return count;
 }
 
-/** The outcome of one item. `to`: id of the folder where it is; null: the root, or not known. */
+const LOG_STATUS = { returned: 'success', left: 'skipped', refused: 'failure' } as const;
+
+/** The outcome of one item. `to`: id of the folder where it is, or to which it was to go; null: the root, or not known. */
 type ItemOutcome =
-  | { kind: 'returned' | 'left'; to: string | null; why?: string | undefined }
-  /** `open`: the platform does not show it as back yet. `untouched`: the handover never moved it. */
-  | { kind: 'open' | 'untouched' };
+  | { kind: keyof typeof LOG_STATUS; to: string | null; why?: string | undefined }
+  /** The platform does not show it as back yet. */
+  | { kind: 'unconfirmed' }
+  /** The handover never moved it. */
+  | { kind: 'untouched' };
 
 /** Returns what became of an item. @param place id of the present folder; null: the root, undefined: the item was not found */
 function outcomeOf(
   item: HandedItem,
   place: string | null | undefined,
-  { inFolder, destinations }: Sent,
+  { inFolder, destinations, refused }: Sent,
 ): ItemOutcome {
   const key = itemKey(item);
+  const refusal = refused.get(key);
+  if (refusal !== undefined) return { kind: 'refused', to: item.from, why: refusal };
   const destination = destinations.get(key);
   if (destination !== undefined && place === destination) {
     const why = destination === item.from ? undefined : 'its folder is gone, so it is at the root';
     return { kind: 'returned', to: destination, why };
   }
   // The platform does not show the move yet, or the moves stopped before this item.
-  if (destination !== undefined || inFolder?.has(key)) return { kind: 'open' };
+  if (destination !== undefined || inFolder?.has(key)) return { kind: 'unconfirmed' };
   // An earlier move back ended between the move of the item and this note.
   if (place === item.from && item.state === 'moved') return { kind: 'returned', to: item.from };
   // The handover ended before it moved the item.

@@ -3,10 +3,15 @@
 // see which arrived (`confirmMoves`). After a crash in between, the handover can be continued or taken back.
 import type { Link } from '../../directory/outbox/link.ts';
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
-import { PlatformResponse } from '../../platform/errors.ts';
 import { visible } from '../../support/visible.ts';
 import { platformProblem, type HandoverPlace } from './handover-place.ts';
-import { whyStopped, type HandoverOptions, contentOfPersonFolder, handoverEntry } from './handover-steps.ts';
+import {
+  contentOfPersonFolder,
+  handoverEntry,
+  isRefusalOfItem,
+  whyStopped,
+  type HandoverOptions,
+} from './handover-steps.ts';
 import { MOST_ITEMS, type OwnedItem } from './owned-items.ts';
 import { type PlannedHandover, DAY_MS, isClosed, numberOf, protectedNames } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -239,10 +244,6 @@ async function moveItems(
   }
   return { refused };
 }
-
-/** Returns whether the platform refuses the move of one item, so that other items can still be moved. */
-const isRefusalOfItem = (error: unknown): boolean =>
-  error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
 
 /**
  * Reads the person's folder, and stores what became of each item: moved; refused; `left`, because it is in neither place any more.

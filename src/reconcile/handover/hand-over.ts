@@ -31,6 +31,8 @@ export async function handOver(
     for (const { ref } of returning) {
       const back = await giveBack(scope, ref, options);
       done.returned += back.returned;
+      done.refused += back.refused;
+      if (back.unconfirmed > 0) done.unfinished++;
       if (back.problem !== undefined) return back.problem;
     }
     if (due.length === 0) return undefined;

@@ -51,6 +51,10 @@ export async function whyStopped(
   return `the target ${failureSinceWords({ ...breaker, status }, isoTime(since))}, so only probes are sent`;
 }
 
+/** Returns whether the platform refuses the move of one item, so that other items can still be moved. */
+export const isRefusalOfItem = (error: unknown): boolean =>
+  error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+
 /** Returns the items in a folder, by key (`TYPE:id`); undefined: the folder does not exist. */
 export async function contentOfPersonFolder(
   { target }: ReconcileScope,
