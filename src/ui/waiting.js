@@ -7,15 +7,21 @@ import { tabs } from './states.js';
 /** Tone and text of the label for each state of a mark. */
 const STATES = { due: ['calm', 'waits'], queued: ['info', 'in the queue'], running: ['info', 'under way'] };
 
+/** The label in place of that of `queued` while Redis takes no writes: a change that was handed over may have no job in the queue. */
+const WITHOUT_REDIS = ['calm', 'waits until Redis takes writes'];
+
 /** Shows tabs for the targets, and the list. @param view.query of the address; `target`: only resources of this target */
 export async function waiting({ query }) {
   const rows = await get('/status');
   const targets = [...new Set(rows.map(({ target }) => target))];
   const target = targets.find((name) => name === query.get('target'));
   const only = target ? `&target=${encodeURIComponent(target)}` : '';
+  const isRefused = rows.some(({ fleet }) =>
+    fleet.findings.some(({ finding }) => finding === 'redisRefuses'),
+  );
   const list = await pagedList(
     (offset, limit) => get(`/waiting?offset=${offset}&limit=${limit}${only}`),
-    row,
+    (each) => row(each, isRefused),
   );
   /** Returns the number of waiting resources (`dirty` in the status) of a target; without a name, of all targets. */
   const numberOf = (name) =>
@@ -46,7 +52,7 @@ export async function waiting({ query }) {
   ].flat();
 }
 
-const row = ({ name, ref, kind, connection, target, since, priority, state, nextTry }) =>
+const row = ({ name, ref, kind, connection, target, since, priority, state, nextTry }, isRefused) =>
   h(
     'li',
     {},
@@ -63,5 +69,5 @@ const row = ({ name, ref, kind, connection, target, since, priority, state, next
       ),
     ),
     priority && h('span', { class: 'soft' }, priority),
-    pill(...STATES[state]),
+    pill(...(isRefused && state === 'queued' ? WITHOUT_REDIS : STATES[state])),
   );

@@ -12,9 +12,10 @@ import { openPlace, type Place } from '../support/situation.ts';
 const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
 
 let place: Place;
+let ada: string;
 beforeAll(async () => {
   place = await openPlace({ ownRedis: true });
-  await place.idp.createUser('ada@acme.example');
+  ada = await place.idp.createUser('ada@acme.example');
   await place.idle();
 }, 30_000);
 afterAll(() => place.stop());
@@ -152,10 +153,11 @@ test('the memory of Redis is full → status and doctor report this, and report 
   expect(hold.text).toMatch(/^Redis does not answer, or takes no writes \(its memory is full\)/m);
 });
 
-test('the memory of Redis is full → a deletion is stored and says what it waits for, and its account is closed once the memory is raised; other pushes get 503', async () => {
+test('the memory of Redis is full → deletions and the removal of a member are stored and say what they wait for, and are applied once the memory is raised; other pushes get 503', async () => {
   await place.redis.config('SET', 'maxmemory', '0');
   const bob = await place.idp.createUser('bob@acme.example');
   const group = await place.idp.createGroup('Bobs', [bob]);
+  const team = await place.idp.createGroup('Team', [ada]);
   await place.idle();
   await limitMemory(0.5);
   const ask = (method: string, path: string, body?: object, token = TOKEN): Promise<Response> =>
@@ -176,13 +178,19 @@ test('the memory of Redis is full → a deletion is stored and says what it wait
     }),
     await ask('DELETE', `/scim/v2/Groups/${group}`),
     await ask('DELETE', `/scim/v2/Users/${bob}`),
+    await ask('PATCH', `/scim/v2/Groups/${team}`, {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'remove', path: `members[value eq "${ada}"]` }],
+    }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([503, 503, 204, 204]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 204, 204, 204]);
   const inflight = `${place.settings.redis.prefix}:{default}:inflight:main`;
-  await eventually('both were handed to the queue', async () => (await place.redis.zcard(inflight)) === 2);
+  await eventually('all were handed to the queue', async () => (await place.redis.zcard(inflight)) === 3);
   const { text } = await runCommand('status');
-  expect(text).toMatch(/waiting until Redis takes writes: 2 handed over$/m);
-  expect(text).toContain('pushes are refused, except deletions, and');
+  expect(text).toMatch(/waiting until Redis takes writes: 3 handed over$/m);
+  expect(text).toContain(
+    'pushes are refused, except those that free memory first, such as deletions, and no process',
+  );
   expect(text).not.toContain('in the queue');
   const explained = await runCommand('explain', `User:${bob}`);
   expect(explained.text).toContain('; a change waits until Redis takes writes');
@@ -236,25 +244,54 @@ test('Redis lacks replicas and refuses writes → doctor, status and hold name t
   await place.redis.config('SET', 'min-replicas-to-write', '0');
 });
 
+/** Opens a view of the operators' page in a browser. */
+async function openPage(view: string) {
+  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${place.port}/admin/#/${view}`);
+  await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  return { shown: (): Promise<string> => page.innerText('main'), close: () => browser.close() };
+}
+
+testWith(CHROMIUM !== undefined, 'Chromium')(
+  "the memory of Redis is full → the operators' page says of a deletion that was handed over that it waits until Redis takes writes",
+  async () => {
+    const eve = await place.idp.createUser('eve@acme.example');
+    await place.idle();
+    await limitMemory(0.5);
+    expect((await place.idp.send('DELETE', `/Users/${eve}`)).status).toBe(204);
+    await eventually('the deletion was handed over', async () =>
+      (await runCommand('status')).text.includes('until Redis takes writes: 1 handed over'),
+    );
+    const page = await openPage('waiting');
+    try {
+      await eventually('the page lists it', async () => /^user, default/m.test(await page.shown()));
+      expect(await page.shown()).toContain('waits until Redis takes writes');
+      expect(await page.shown()).not.toContain('in the queue');
+    } finally {
+      await page.close();
+      await place.redis.config('SET', 'maxmemory', '0');
+    }
+    await place.idle();
+  },
+  60_000,
+);
+
 testWith(CHROMIUM !== undefined, 'Chromium')(
   "Redis takes no writes → the operators' page of a person says that the platform was therefore not read",
   async () => {
     const [{ ref }] = (await runCommand('explain', 'ada@acme.example', '--json')).json;
     await place.redis.config('SET', 'min-replicas-to-write', '1');
-    const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    const page = await openPage(`person/${encodeURIComponent(ref)}`);
     try {
-      const page = await browser.newPage();
-      await page.goto(`http://127.0.0.1:${place.port}/admin/#/person/${encodeURIComponent(ref)}`);
-      await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      const shown = (): Promise<string> => page.innerText('main');
       await eventually('the page has asked for the platform', async () =>
-        /^main .* read/m.test(await shown()),
+        /^main .* read/m.test(await page.shown()),
       );
-      expect(await shown()).toMatch(/^main was not read, because Redis takes no writes\.$/m);
-      expect(await shown()).not.toContain('could not be read');
+      expect(await page.shown()).toMatch(/^main was not read, because Redis takes no writes\.$/m);
+      expect(await page.shown()).not.toContain('could not be read');
     } finally {
-      await browser.close();
+      await page.close();
       await place.redis.config('SET', 'min-replicas-to-write', '0');
     }
   },

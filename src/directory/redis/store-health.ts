@@ -34,8 +34,8 @@ interface StoreMemory {
 export interface StoreRefusal {
   reason: string;
   advice: string;
-  /** Whether deletions are stored all the same: Redis lets a script that has freed memory go on. */
-  takesDeletions?: boolean;
+  /** Whether pushes that free memory are stored all the same (PUSHES_WHEN_FULL). */
+  takesFreeing?: boolean;
 }
 
 /** Lifetime of the key of a test write. */
@@ -44,6 +44,11 @@ const PROBE_LIFE_MS = 60_000;
 const NEARLY_FULL = 0.85;
 
 const REPLICA_ADVICE = 'Point redis.url at the primary.';
+/**
+ * Which pushes are stored while the memory is full. Redis refuses a script at its first command that may need memory, unless the
+ * script has written before. So a push is stored whose script begins with a command that frees memory.
+ */
+export const PUSHES_WHEN_FULL = 'pushes are refused, except those that free memory first, such as deletions';
 const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
 
 /** Checks one server, or all primaries of a cluster: writable, no eviction, and for `always` an fsync of each write. */
@@ -157,7 +162,7 @@ export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
   if (!pulse.up) return undefined;
   if (pulse.role !== 'master') return { reason: 'it is a replica', advice: REPLICA_ADVICE };
   return isFull(pulse.memory)
-    ? { reason: fullText(pulse.memory), advice: FULL_ADVICE, takesDeletions: pulse.refusal === undefined }
+    ? { reason: fullText(pulse.memory), advice: FULL_ADVICE, takesFreeing: pulse.refusal === undefined }
     : pulse.refusal;
 }
 
@@ -217,7 +222,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
 export function memoryWarning(memory: StoreMemory): StoreRefusal | undefined {
   const share = fullness(memory);
   if (share <= NEARLY_FULL || share >= 1) return undefined;
-  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); full, it refuses every push except deletions`;
+  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); when it is full, ${PUSHES_WHEN_FULL}`;
   return { reason, advice: FULL_ADVICE };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../directory/fleet/fleet-store.ts';
 import { differingFeeds } from '../../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../../directory/fleet/known-targets.ts';
-import type { StoreFault, StoreRefusal } from '../../directory/redis/store-health.ts';
+import { PUSHES_WHEN_FULL, type StoreFault, type StoreRefusal } from '../../directory/redis/store-health.ts';
 import { counted } from '../../support/counted.ts';
 import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { isoTime } from '../../support/sources.ts';
@@ -98,7 +98,7 @@ export function judgeFleet(
 ): FleetReport {
   const processes = view.processes.map(withoutRules);
   if (refusal) {
-    const message = `Redis takes no writes (${refusal.reason}): pushes are refused${refusal.takesDeletions ? ', except deletions' : ''}, and no process can announce itself`;
+    const message = `Redis takes no writes (${refusal.reason}): ${refusal.takesFreeing ? PUSHES_WHEN_FULL : 'pushes are refused'}, and no process can announce itself`;
     return { processes, findings: [toError('redisRefuses', message, refusal.advice)] };
   }
   const running = runningOf(view);
