@@ -99,7 +99,8 @@ export function createChatClient(options: ChatOptions): ChatClient {
     let chatId = question.chatId;
     let lastSort: number | undefined;
     for (let losses = 0; ; losses += 1) {
-      const isMissed = missedBy({ messageId, lastSort, isNewThread: question.chatId === undefined });
+      const received = { messageId, lastSort, isNewThread: question.chatId === undefined };
+      const { isMissed, isOfAnswer } = missedBy(received);
       try {
         const answer = records({ ...question, messageId, chatId }, callOptions, { isSafe: false });
         for await (const record of answer) {
@@ -107,7 +108,9 @@ export function createChatClient(options: ChatOptions): ChatClient {
           if (losses === 0 || record.id === STATE) yield record;
           else if (record.id === CUTOFF) yield* missedRecords(record, isMissed);
           else if (isMissed(record)) yield record;
-          if (record.sort !== undefined) lastSort = Math.max(lastSort ?? 0, record.sort);
+          // The records of earlier turns that a resumed stream repeats are none of this answer.
+          const isReceived = losses === 0 || isOfAnswer();
+          if (record.sort !== undefined && isReceived) lastSort = Math.max(lastSort ?? 0, record.sort);
         }
         return;
       } catch (fault) {
@@ -212,17 +215,18 @@ const newMessageId = (nowMs: number): string =>
 
 /**
  * Returns a test of whether a message of a resumed stream was missed: a resumed stream may repeat the whole thread. The test is
- * called with the messages in their order.
+ * called with the messages in their order. `isOfAnswer` tells whether the messages from the tested one on belong to the answer.
  * @param received.lastSort of the last received record; undefined: none was received, so the messages of earlier turns end with the
  *   repeated question
  */
 function missedBy(received: { messageId: string; lastSort: number | undefined; isNewThread: boolean }) {
   const { messageId, lastSort, isNewThread } = received;
   let isOfAnswer = lastSort !== undefined || isNewThread;
-  return ({ id, sort = Infinity }: ChatRecord): boolean => {
+  const isMissed = ({ id, sort = Infinity }: ChatRecord): boolean => {
     isOfAnswer ||= id === messageId;
     return isOfAnswer && sort > (lastSort ?? 0);
   };
+  return { isMissed, isOfAnswer: () => isOfAnswer };
 }
 
 /** Yields the opening record of a resumed stream, and those of its messages that were missed. */

@@ -92,6 +92,29 @@ test('a resumed chat stream without `sort` in its records yields the missed mess
   expect(finalAnswer(await all(client.ask({ input: 'hello' })))?.content).toBe('all of it');
 });
 
+test('a question in a thread is lost before its first record, and its first resume while it repeats the earlier turns → the second resume yields no earlier turn', async () => {
+  const messageId = '1700000000000-message';
+  const earlier = [1, 2, 3].map((sort) => line({ id: `earlier${sort}`, role: 'assistant', sort }));
+  const question = line({ id: messageId, role: 'user', content: 'hello', sort: 4 });
+  const answer = line({ id: 'a', role: 'assistant', graphPath: ['final'], content: 'all of it', sort: 5 });
+  const end = line({ id: '__state__', sort: 6, state: { chatId: 'c', isStreaming: false } });
+  const answers = ['', [START, ...earlier.slice(0, 1)], [START, ...earlier, question, answer, end]];
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end([answers.shift()].flat().join(''));
+  });
+  const client = createChatClient({
+    url: await listening(server),
+    accountName: 'acme',
+    agentId: '1',
+    apiKey: 'sk-1',
+    allowLoopbackHttp: true,
+  });
+  const records = await all(client.ask({ input: 'hello', chatId: 'c', messageId }));
+  expect(records.filter(({ role }) => role !== undefined).map(({ id }) => id)).toEqual([messageId, 'a']);
+});
+
 test('a question in a thread is lost before its first record, and the agent fails meanwhile → the answer to the earlier question is not taken for its answer', async () => {
   const rig = await startChat();
   const sessionSettings = { externalId: 'ada' };
