@@ -6,7 +6,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import { inPortions } from '../directory/redis/portions.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
-import { givenUpText, isGivenUp } from '../sync/names/taken-by-connection.ts';
+import { givenUpAmong, givenUpText } from '../sync/names/taken-by-connection.ts';
 import { findForOrder, refIn, toSearched } from './find.ts';
 import { isoTime } from '../support/sources.ts';
 
@@ -97,9 +97,8 @@ async function describe(
   const { target, settings } = outbox;
   const refs = blocked.map(({ ref }) => ref);
   const [found, names] = await Promise.all([links.getMany(target, refs), readRecordNames(directory, refs)]);
-  const givenUp = await Promise.all(
-    refs.map((ref, index) => isGivenUp({ links, outbox }, ref, found[index]?.condition)),
-  );
+  const conditions = found.map(({ condition }) => condition);
+  const givenUp = new Set(await givenUpAmong({ links, outbox }, refs, conditions));
   return blocked.map(({ ref, since }, index) => {
     const { condition, core } = found[index] ?? {};
     const { kind, id } = parseRef(ref);
@@ -113,7 +112,7 @@ async function describe(
       name: typeof name === 'string' ? name : id,
       since: isoTime(since),
       reason: condition?.reason ?? 'Unknown',
-      message: givenUp[index] ? givenUpText(ref) : message,
+      message: givenUp.has(ref) ? givenUpText(ref) : message,
       status: condition?.status ?? null,
     };
   });

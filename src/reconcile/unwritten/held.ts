@@ -8,7 +8,7 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser, storedNameOf, unmanagedId } from '../../directory/member-names.ts';
 import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from '../entry.ts';
-import { isGivenUp } from '../../sync/names/taken-by-connection.ts';
+import { givenUpAmong } from '../../sync/names/taken-by-connection.ts';
 import { isAboutUserList } from '../../sync/user/user-list.ts';
 import { asking } from '../compare/platform-reads.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
@@ -105,10 +105,8 @@ export async function givenUpElsewhere(
   blocked: readonly Ref[],
 ): Promise<Ref[]> {
   const found = await links.getMany(target.name, [...blocked]);
-  const areGivenUp = await Promise.all(
-    blocked.map((ref, index) => isGivenUp({ links, outbox }, ref, found[index]?.condition)),
-  );
-  return blocked.filter((_, index) => areGivenUp[index]);
+  const conditions = found.map(({ condition }) => condition);
+  return givenUpAmong({ links, outbox }, blocked, conditions);
 }
 
 /** Returns the key that an entry and a held change have in common if they are the same change. */

@@ -85,21 +85,42 @@ const takenBy = (
   return { ...condition(context, 'TakenByConnection', text), takenId };
 };
 
+interface GivenUpScope {
+  links: Pick<Links, 'elsewhere'>;
+  outbox: Pick<Outbox, 'settings' | 'target'>;
+}
+
 /**
  * Returns whether no other connection is linked any more to the account or group that a condition is about. False after a change
  * of the connections of the target: only an order lets a connection take over what one has that left the settings. False also
  * while another connection may have lost its link.
  */
 export async function isGivenUp(
-  { links, outbox }: { links: Pick<Links, 'elsewhere'>; outbox: Pick<Outbox, 'settings' | 'target'> },
+  scope: GivenUpScope,
   ref: Ref,
   condition: Condition | undefined,
 ): Promise<boolean> {
-  const { takenId } = condition ?? {};
-  if (condition === undefined || takenId === undefined || isBySettingsOfThen(condition, outbox.settings))
-    return false;
-  const holder = await links.elsewhere.holderOf(outbox.target, parseRef(ref).kind, takenId);
-  return holder === undefined && !(await links.elsewhere.mayLackLinks(outbox.target));
+  return (await givenUpAmong(scope, [ref], [condition])).length > 0;
+}
+
+/**
+ * Returns the resources for which `isGivenUp` returns true. It asks once for all of them whether links may be lost.
+ * @param conditions in the order of `refs`
+ */
+export async function givenUpAmong(
+  { links: { elsewhere }, outbox: { settings, target } }: GivenUpScope,
+  refs: readonly Ref[],
+  conditions: readonly (Condition | undefined)[],
+): Promise<Ref[]> {
+  const areFree = await Promise.all(
+    refs.map(async (ref, index) => {
+      const condition = conditions[index];
+      if (condition?.takenId === undefined || isBySettingsOfThen(condition, settings)) return false;
+      return (await elsewhere.holderOf(target, parseRef(ref).kind, condition.takenId)) === undefined;
+    }),
+  );
+  const free = refs.filter((_, index) => areFree[index]);
+  return free.length === 0 || (await elsewhere.mayLackLinks(target)) ? [] : free;
 }
 
 /** Returns the message of a dead letter for which `isGivenUp` returns true. */
