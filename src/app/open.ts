@@ -7,7 +7,11 @@ import { isCalledOtherwise } from '../directory/fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
 import { callerPrint, createBreaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore } from '../directory/logs/operations.ts';
-import { createDataVersion, createRestoreLease } from '../directory/fleet/data-version.ts';
+import {
+  createDataVersion,
+  createRestoreLease,
+  createRestoreWithdrawal,
+} from '../directory/fleet/data-version.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { checkStore, readStoreFacts } from '../directory/redis/store-health.ts';
 import { planDigest } from '../reconcile/tenant/digest.ts';
@@ -68,6 +72,7 @@ export function openDesiredStates(config: Config) {
     operations: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     readFleet: buildFleetReader(store),
     dataVersion: createDataVersion(store, config.redis),
+    withdrawRestore: createRestoreWithdrawal(store, config.redis),
     knownTargets: createKnownTargets(store, config.redis),
     /** Targets that the settings have, with their connections. */
     fed: feedsOf(config),

@@ -66,7 +66,10 @@ function restoreFrom(file: string, flags: RestoreFlags, config: Config, cli: Cli
     const { reconcile } = config;
     const report = await withStore(
       config,
-      async (states, { readFleet, dataVersion, knownTargets, restoreLease, formerState }) => {
+      async (
+        states,
+        { readFleet, dataVersion, withdrawRestore, knownTargets, restoreLease, formerState },
+      ) => {
         const former = formerConnections(checked, config).map(formerState);
         return restore([...states, ...former], input, checked, {
           replace: flags.replace ?? false,
@@ -77,6 +80,7 @@ function restoreFrom(file: string, flags: RestoreFlags, config: Config, cli: Cli
           clock: systemClock,
           readFleet,
           dataVersion,
+          withdrawRestore,
           knownTargets,
           restoreLease,
           actor: actorOf(cli, flags),

@@ -88,7 +88,7 @@
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: position → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
  * | emptied | string | Redis came back empty: time of the last data that a process saw before, for a day (fleet-store.ts); base `bridge.fleet` |
- * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
+ * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start and owner of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
  * | breaker:<t>, resumed:<t> | hash, string | consecutive failed calls; while open also the time of opening and of the next probe; the time at which the breaker closed, for two minutes; `<t>.<print>` as for `paused`; base `target.<t>` |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |
  * | noticesLease:<channel> | string | the process that sends to the channel; base `bridge.notices` |

@@ -162,7 +162,7 @@ test('a restore runs or was interrupted → service and commands refuse the data
     try {
       expect((await place.commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
       await eventually('the restore was announced and has ended', () =>
-        Promise.resolve(seen.includes('setnx') && seen.includes('del')),
+        Promise.resolve(seen.includes('getset') && seen.includes('del')),
       );
     } finally {
       unwatch();

@@ -32,7 +32,8 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
    * @throws DataVersionRefused or RestoreUnderWay, with a message that says what to do
    */
   async function check({ forRestore = false }: { forRestore?: boolean } = {}): Promise<void> {
-    const [stored = null, restoredSince] = await redis.mget(key, restoring);
+    const [stored = null, note] = await redis.mget(key, restoring);
+    const [restoredSince] = note?.split(' ') ?? [];
     const fault = stored === null ? undefined : dataVersionFault(stored, DATA_VERSION);
     if (fault !== undefined) throw new DataVersionRefused(fault);
     if (restoredSince && !forRestore)
@@ -49,14 +50,33 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
   return {
     check,
     /**
-     * Makes `check` refuse the data to all programs but a restore, until `endRestore`.
-     * @param time start of the restore, for the message
-     * @returns false when the data is refused already, because an earlier restore has not ended
+     * Makes `check` refuse the data to all programs but a restore, until `endRestore`, with a note that has this restore's own value.
+     * @param restore.time start of the restore, for the message
+     * @returns false when the data was refused already, because an earlier restore has not ended
      */
-    beginRestore: async (time: string): Promise<boolean> => (await redis.setnx(restoring, time)) === 1,
+    beginRestore: async (restore: StartedRestore): Promise<boolean> =>
+      (await redis.getset(restoring, noteOf(restore))) === null,
     /** Also ends the finding that Redis came back empty (fleet-store.ts). */
     endRestore: async (): Promise<void> => void (await redis.del(restoring, keys.key('emptied'))),
   };
+}
+
+/** A restore that has begun. `owner`: unique name, without spaces. `time`: ISO 8601. */
+interface StartedRestore {
+  time: string;
+  owner: string;
+}
+
+const noteOf = ({ time, owner }: StartedRestore): string => `${time} ${owner}`;
+
+/** Returns a function that removes the note of a restore that changed nothing, unless another restore has replaced the note. */
+export function createRestoreWithdrawal(
+  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  { prefix }: { prefix: string },
+): (restore: StartedRestore) => Promise<void> {
+  const keys = createKeyspace(prefix, 'bridge.fleet');
+  const { resign } = createProcessLease({ redis, scripts, keys }, 'restoring');
+  return (restore) => resign(noteOf(restore));
 }
 
 /** Returns the lease of the only restore that runs. */

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { DataVersion } from '../../directory/fleet/data-version.ts';
+import type { createRestoreWithdrawal, DataVersion } from '../../directory/fleet/data-version.ts';
 import type { ProcessLease } from '../../directory/redis/lease.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { ReadFleet } from '../status/fleet.ts';
@@ -20,6 +20,8 @@ interface RestoreOptions extends PutBackOptions {
   acceptUnproven: boolean;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
+  /** Removes the note of this restore, if no other restore has begun since (createRestoreWithdrawal). */
+  withdrawRestore: ReturnType<typeof createRestoreWithdrawal>;
   /** Only its holder may restore. */
   restoreLease: ProcessLease;
   /** Called when the restore waits for processes that may have been killed; their names. */
@@ -39,12 +41,14 @@ export async function restore(
   const { clock, replace, readFleet, dataVersion, onWait = () => undefined } = options;
   refuseUnlessProven(checked, options.acceptUnproven);
   const chosen = statesFor(checked.header, states);
-  return aloneRestoring(options, randomUUID(), async (assertAlone) => {
+  const owner = randomUUID();
+  return aloneRestoring(options, owner, async (assertAlone) => {
     if (!replace) await refuseUnlessEmpty(chosen);
     await refuseWhileRunning(readFleet, onWait);
     assertAlone();
+    const started = { time: isoTime(clock.now()), owner };
     // False: an earlier restore failed, so the data is not whole.
-    let isWhole = await dataVersion.beginRestore(isoTime(clock.now()));
+    let isUnchanged = await dataVersion.beginRestore(started);
     try {
       // A process that starts announces itself and then checks for a restore, so one of the two notices the other.
       await refuseWhileRunning(readFleet, onWait);
@@ -52,18 +56,17 @@ export async function restore(
         assertAlone,
         beforeChange: () => {
           assertAlone();
-          isWhole = false;
+          isUnchanged = false;
         },
       });
-      isWhole = true;
+      assertAlone();
+      await dataVersion.endRestore();
       return report;
-    } finally {
+    } catch (error) {
       // A restore that failed before it removed anything leaves the data whole. If it failed later, the note of the restore stays,
-      // so that the service does not start. It also stays if another restore may have begun, because it may be the note of that one.
-      if (isWhole) {
-        assertAlone();
-        await dataVersion.endRestore();
-      }
+      // so that the service does not start.
+      if (isUnchanged) await options.withdrawRestore(started).catch(() => undefined);
+      throw error;
     }
   });
 }

@@ -3,7 +3,7 @@
 import { appendFile, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDataVersion } from '../../../src/directory/fleet/data-version.ts';
+import { createDataVersion, createRestoreWithdrawal } from '../../../src/directory/fleet/data-version.ts';
 import { createKnownTargets } from '../../../src/directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
 import { backup } from '../../../src/ops/backup/backup.ts';
@@ -95,6 +95,7 @@ async function restoreSuspendedAfter(
     knownTargets: createKnownTargets({ redis, scripts }, { prefix }),
     ...stepwise({ readFleet: () => Promise.resolve({ processes: [], findings: [] }) }),
     dataVersion: stepwise(createDataVersion({ redis }, { prefix })),
+    withdrawRestore: createRestoreWithdrawal({ redis, scripts }, { prefix }),
   }).then(
     () => undefined,
     (reason: unknown) => reason,
@@ -103,21 +104,48 @@ async function restoreSuspendedAfter(
   return { seen, error };
 }
 
-test('a restore that is suspended for longer than its lease after any of its steps changes nothing in Redis afterwards', async () => {
+test('a restore that is suspended for longer than its lease after any of its steps changes nothing in Redis afterwards, but removes its own note if the stored data is whole', async () => {
+  const note = `${store.prefix}:{bridge.fleet}:restoring`;
+  const withoutNote = ({ [note]: _, ...rest }: Record<string, string>) => rest;
+  let withdrawn = 0;
   for (let step = 1; ; step++) {
+    const before = await world();
     const { seen, error } = await restoreSuspendedAfter(step);
     if (!seen) {
       expect([step > 20, error]).toEqual([true, undefined]);
       break;
     }
-    expect([step, await world()]).toEqual([step, seen]);
+    const after = await world();
+    expect([step, withoutNote(after)]).toEqual([step, withoutNote(seen)]);
+    if (error && seen[note] !== after[note]) {
+      withdrawn++;
+      expect(after).not.toHaveProperty([note]);
+      expect(Object.keys(before).filter((name) => !(name in after))).toEqual([]);
+    }
     // Every step but the last is followed by a check.
     if (error)
       expect(error).toHaveProperty('message', expect.stringContaining('Another restore may have begun'));
     // A whole restore puts all back for the next step.
     expect((await restoreSuspendedAfter(0)).error).toBeUndefined();
   }
+  expect(withdrawn).toBeGreaterThan(0);
 }, 60_000);
+
+test('another restore begins while a restore that has removed nothing is suspended → the note of the other one stays', async () => {
+  const { redis, scripts, prefix } = store;
+  const { beginRestore } = createDataVersion({ redis }, { prefix });
+  const withdraw = createRestoreWithdrawal({ redis, scripts }, { prefix });
+  const [suspended, other] = ['a', 'b'].map((owner) => ({ time: '2026-01-01T00:00:00.000Z', owner }));
+  if (!suspended || !other) throw new Error('two restores');
+  expect(await beginRestore(suspended)).toBe(true);
+  expect(await beginRestore(other)).toBe(false);
+  await withdraw(suspended);
+  await expect(createDataVersion({ redis }, { prefix }).check()).rejects.toThrow(
+    'A restore began at 2026-01-01T00:00:00.000Z and has not ended',
+  );
+  await withdraw(other);
+  await createDataVersion({ redis }, { prefix }).check();
+});
 
 test('a restore that is suspended while it removes the stored data removes nothing afterwards', async () => {
   const names = Array.from({ length: 1000 }, (_, index) => store.keys.key('members', `g${index}`));
