@@ -67,13 +67,24 @@ export class PlatformTimeout extends PlatformError {
   }
 }
 
+/** Returns what became of a connection. @param code error code of Node.js or undici */
+function connectionWords(code = ''): string {
+  if (code === 'CERT_HAS_EXPIRED') return 'has no connection: the TLS certificate has expired';
+  return CERTIFICATE_CODES.test(code)
+    ? 'has no connection: the TLS certificate is not accepted'
+    : 'lost or never had a connection';
+}
+
+/** Codes for a certificate of the platform that is not accepted. */
+const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
+
 /** No connection, or it was lost before the answer was complete. Retryable; after a create, read first. */
 export class PlatformConnection extends PlatformError {
   /** Error code such as ECONNREFUSED, or undefined. */
   readonly code: string | undefined;
 
   constructor(code: string | undefined, call: CallContext, options: CauseOptions) {
-    super(`lost or never had a connection${code === undefined ? '' : ` (${code})`}`, call, options);
+    super(`${connectionWords(code)}${code === undefined ? '' : ` (${code})`}`, call, options);
     this.code = code;
   }
 }

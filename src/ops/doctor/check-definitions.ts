@@ -8,7 +8,7 @@ import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import { adviceBeforeRights, replyOf, replyWords } from './reply.ts';
 
 /** The connections, whose links and outboxes tell what the bridge has written at a target. */
-export type WriterStates = readonly Pick<DesiredState, 'links' | 'outboxes'>[];
+export type WriterStates = readonly Pick<DesiredState, 'links' | 'outboxes' | 'whyUnrecognised'>[];
 
 /**
  * Compares the mapped attributes with the definitions at the platform. An attribute that has left the settings after the bridge
@@ -22,9 +22,11 @@ export async function checkDefinitions(
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${target}`);
   const feeding = states.filter(({ outboxes }) => outboxes.has(target));
-  // Undefined, and no ids: Redis did not tell, so nothing is claimed about values that the bridge has written.
-  const applied = await appliedBy(feeding, target).catch(() => undefined);
-  const writtenIds = await writtenIdsOf(feeding, target).catch(() => []);
+  // Undefined, and no ids: Redis did not tell, or the target may be another tenant than the one that the values were written to, so
+  // nothing is claimed about values that the bridge has written.
+  const isKnown = await isRecognised(feeding, target).catch(() => false);
+  const applied = isKnown ? await appliedBy(feeding, target).catch(() => undefined) : undefined;
+  const writtenIds = isKnown ? await writtenIdsOf(feeding, target).catch(() => []) : [];
   const unmapped = [...(applied ?? [])]
     .filter((name) => attributes[name] === undefined)
     .sort()
@@ -80,6 +82,12 @@ export async function checkDefinitions(
 
 const MADE_WITH_OTHER_TYPE =
   ': the definition was deleted there with all values, and made again with this type';
+
+/** Returns whether the target is the tenant of the links, so that the values that the bridge has written were written there. */
+async function isRecognised(feeding: WriterStates, target: string): Promise<boolean> {
+  const doubts = await Promise.all(feeding.map((state) => state.whyUnrecognised(target)));
+  return doubts.every((doubt) => doubt === undefined);
+}
 
 /** Returns the attributes of which a connection has written values at the target. */
 async function appliedBy(feeding: WriterStates, target: string): Promise<ReadonlySet<string>> {

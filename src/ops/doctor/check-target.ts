@@ -34,7 +34,7 @@ export async function checkTarget(
   { states, clock, signal }: TargetCheckDeps,
 ): Promise<DoctorFinding[]> {
   const { name, url, handover } = settings;
-  const { ok, warning } = findingFor(`target ${name}`);
+  const { ok } = findingFor(`target ${name}`);
   const options = { signal };
   const owner = await replyOf(() => client.accounts.me(options));
   const stop = await whyNoCheckSucceeds(settings, client, owner, options);
@@ -42,7 +42,7 @@ export async function checkTarget(
   const findings = [
     owner.kind === 'answered'
       ? ok(`the key is valid and belongs to ${owner.value.username}`)
-      : warning('does not tell whose key it is', 'Name the owner of the key in users.protected.'),
+      : ownerUnknown(name, owner),
   ];
   findings.push(...(await checkScim(name, client, options)));
   findings.push(...(await checkDefinitions(settings, client, states, options)));
@@ -52,9 +52,19 @@ export async function checkTarget(
   return findings;
 }
 
+/** Returns the finding that the platform does not tell whose key it is. */
+function ownerUnknown(target: string, reply: PlatformReply<unknown>): DoctorFinding {
+  const { warning } = findingFor(`target ${target}`);
+  const untold = 'does not tell whose key it is';
+  // A proxy has answered: the platform itself may tell the owner.
+  return reply.kind === 'proxy'
+    ? warning(`${untold}: ${replyWords(reply)}`, proxyAdvice(target))
+    : warning(untold, 'Name the owner of the key in users.protected.');
+}
+
 /**
- * Returns why no other check can succeed: the platform does not answer or fails, or refuses the key, or only a proxy answers;
- * undefined: the others are made.
+ * Returns why no other check can succeed: the platform does not answer, or not readably, or fails, or refuses the key, or only a
+ * proxy answers; undefined: the others are made.
  * @param owner reply to the question for the owner of the key
  */
 async function whyNoCheckSucceeds(
@@ -66,6 +76,7 @@ async function whyNoCheckSucceeds(
   const { error } = findingFor(`target ${name}`);
   if (owner.kind === 'unreachable')
     return error(`does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`);
+  if (owner.kind === 'unreadable') return error(owner.message, proxyAdvice(name));
   if (owner.kind === 'refused' && owner.status === 401)
     return error('refuses the key (401)', `Set a new targets.${name}.token.`);
   const advice = adviceBeforeRights(name, owner);

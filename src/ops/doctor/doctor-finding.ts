@@ -46,7 +46,8 @@ export async function findingsByTarget(
  * clock with times that others stored: the expiry of tokens, and the delay before an account is deleted.
  */
 const SKEW_LIMIT_MS = 30_000;
-export const CLOCK_ADVICE = 'Set the clocks by NTP: delays and the dates of logs are wrong otherwise.';
+export const CLOCK_ADVICE =
+  'Set the clocks by NTP: delays, the expiry of tokens and the dates of logs are wrong otherwise.';
 
 /** Returns how far a clock is off, such as `45 s ahead`; undefined when it is close enough. */
 export function clockOff(differenceMs: number): string | undefined {

@@ -1,16 +1,21 @@
 // Makes calls to a platform for doctor, and tells how they failed.
-import { EndpointAbsent, PlatformIntermediary, PlatformResponse } from '../../platform/errors.ts';
+import {
+  EndpointAbsent,
+  PlatformDecode,
+  PlatformIntermediary,
+  PlatformResponse,
+} from '../../platform/errors.ts';
 
 /**
  * `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `proxy`: a redirect, or a
- * refusal in a form that the platform does not use. `unreachable`: no answer, or one that cannot be read.
+ * refusal in a form that the platform does not use. `unreadable`: a success that cannot be read. `unreachable`: no answer.
  */
 export type PlatformReply<T> =
   | { kind: 'answered'; value: T }
   | { kind: 'refused'; status: number; message: string }
   | { kind: 'absent' }
   | { kind: 'proxy'; message: string }
-  | { kind: 'unreachable'; message: string };
+  | { kind: 'unreadable' | 'unreachable'; message: string };
 
 /** Makes a call. @returns its value, or how it failed */
 export async function replyOf<T>(call: () => Promise<T>): Promise<PlatformReply<T>> {
@@ -23,7 +28,8 @@ export async function replyOf<T>(call: () => Promise<T>): Promise<PlatformReply<
       const { status, platformMessage, message } = failure;
       return { kind: 'refused', status, message: platformMessage || message };
     }
-    return { kind: 'unreachable', message: (failure as Error).message };
+    const kind = failure instanceof PlatformDecode ? 'unreadable' : 'unreachable';
+    return { kind, message: (failure as Error).message };
   }
 }
 
@@ -41,7 +47,8 @@ export function adviceBeforeRights(target: string, reply: PlatformReply<unknown>
   const status = reply.kind === 'refused' ? reply.status : undefined;
   if (status === 429) return `Wait, or lower targets.${target}.rateLimit.requestsPerSecond.`;
   if (reply.kind === 'proxy') return proxyAdvice(target);
-  const hasFailed = reply.kind === 'unreachable' || status === 408 || (status !== undefined && status >= 500);
+  const isWithoutAnswer = reply.kind === 'unreachable' || reply.kind === 'unreadable';
+  const hasFailed = isWithoutAnswer || status === 408 || (status !== undefined && status >= 500);
   return hasFailed ? 'Ask the operator of the platform; changes are kept until it works.' : undefined;
 }
 
@@ -51,7 +58,7 @@ export function replyWords(
   absent = 'a web page answered: the tenant does not have it',
 ): string {
   if (reply.kind === 'refused') return `${reply.status} ${reply.message}`;
-  return reply.kind === 'unreachable' || reply.kind === 'proxy' ? reply.message : absent;
+  return 'message' in reply ? reply.message : absent;
 }
 
 /** Returns the answer of a proxy as a sentence part. */
