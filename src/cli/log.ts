@@ -65,16 +65,14 @@ export function logCommand(program: Command, cli: Cli): void {
         await complainLostData(readFleet);
         await requireLogged(config, flags, states);
         if (!flags.verify) return show(states, flags, config);
-        printChecks(await verifyLogs(await withAllLogs(states)), flags, cli);
+        printChecks(await verifyLogs(states), flags, cli);
       });
     });
 }
 
 /** Returns the connections with their logs, those of former targets too. */
 const withAllLogs = (states: DesiredState[]) =>
-  Promise.all(
-    states.map(async ({ connection, acts, allLogs }) => ({ connection, acts, outboxes: await allLogs() })),
-  );
+  Promise.all(states.map(async ({ connection, allLogs }) => ({ connection, outboxes: await allLogs() })));
 
 /** Prints the entries that the flags select; then notes about them and about entries that are not shown. */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {

@@ -58,7 +58,7 @@ export interface Act extends Actor {
 export type PlacedAct = Act & Placed;
 
 /** Audit entries are few, and are kept longer than the provisioning log. */
-export const ACT_LIMITS: StreamLimits = { maxEntries: 20_000, maxAgeMs: 400 * 86_400_000 };
+const ACT_LIMITS: StreamLimits = { maxEntries: 20_000, maxAgeMs: 400 * 86_400_000 };
 
 export type Acts = ReturnType<typeof createActs>;
 

@@ -57,28 +57,29 @@ interface ChainPortion {
 }
 
 /**
+ * Returns whether an order to forget may have removed personal data.
+ * @param at time of the entry that had the data, Unix milliseconds
+ */
+export type OrderTest = (order: string, at: number) => Promise<boolean>;
+
+/**
  * Checks all entries and both ends of the chain.
- * @param orders ids of the known orders to forget. Personal data that another order removed breaks the chain; undefined:
- * each order is accepted
+ * @param isOrder personal data that no such order removed breaks the chain; undefined: each order is accepted
  */
 export async function checkChain(
   deps: StoreDeps,
   log: ChainKeys,
-  orders?: ReadonlySet<string>,
+  isOrder: OrderTest = () => Promise.resolve(true),
 ): Promise<ChainCheck> {
   const end = await beginWholeRead(deps);
   try {
-    return await checkPortions(deps.redis, log, orders);
+    return await checkPortions(deps.redis, log, isOrder);
   } finally {
     await end();
   }
 }
 
-async function checkPortions(
-  redis: Redis,
-  log: ChainKeys,
-  orders: ReadonlySet<string> | undefined,
-): Promise<ChainCheck> {
+async function checkPortions(redis: Redis, log: ChainKeys, isOrder: OrderTest): Promise<ChainCheck> {
   const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
   let after = '-';
   /** Hash before the next entry; undefined before the first portion. */
@@ -90,7 +91,7 @@ async function checkPortions(
     lastHash ??= portion.start;
     for (const entry of portion.entries) {
       const isChained = chainHash(lastHash, entry.text) === entry.hash;
-      const state = personalState(entry, orders);
+      const state = await personalState(entry, isOrder);
       if (!isChained || state === 'altered') return { ...check, broken: entry.id };
       check.entries += 1;
       if (state === 'forgotten') check.forgotten += 1;
@@ -110,11 +111,11 @@ function lacksFirstEntry({ start, firstId, entries: [oldest] }: ChainPortion): b
   return oldest === undefined || timeOf(oldest.id) > timeOf(firstId);
 }
 
-/** Returns the state of the personal data of an entry; `altered` also if an unknown order removed it. */
-function personalState({ text, personal }: ChainedEntry, orders: ReadonlySet<string> | undefined) {
+/** Returns the state of the personal data of an entry; `altered` also if no order removed it. */
+async function personalState({ id, text, personal }: ChainedEntry, isOrder: OrderTest) {
   const order = orderOf(personal);
-  const isOfUnknownOrder = order !== undefined && orders?.has(order) === false;
-  return isOfUnknownOrder ? 'altered' : checkPersonal(text, personal);
+  if (order !== undefined && !(await isOrder(order, timeOf(id)))) return 'altered';
+  return checkPersonal(text, personal);
 }
 
 /**

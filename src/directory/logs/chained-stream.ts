@@ -3,7 +3,7 @@
 import { fieldOf, inPortions } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { timeOf } from '../redis/stream-id.ts';
-import { checkChain, type ChainCheck } from './chain-check.ts';
+import { checkChain, type ChainCheck, type OrderTest } from './chain-check.ts';
 import { joinEntry, splitEntry, type SplitEntry } from './split-entry.ts';
 
 /** Entries per read. An entry has the values before and after a change, which may be long. */
@@ -134,9 +134,9 @@ export function createChainedStream<Entry extends object>(
     }));
   }
 
-  /** Checks the whole log. @param orders as `checkChain` takes them */
-  const verify = async (orders?: ReadonlySet<string>): Promise<ChainCheck> =>
-    checkChain({ redis, scripts, keys }, log, orders);
+  /** Checks the whole log. @param isOrder as `checkChain` takes it */
+  const verify = async (isOrder?: OrderTest): Promise<ChainCheck> =>
+    checkChain({ redis, scripts, keys }, log, isOrder);
 
   /** Returns the id of the newest entry; undefined when there is none. */
   async function newestId(): Promise<string | undefined> {

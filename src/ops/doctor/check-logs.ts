@@ -1,4 +1,4 @@
-// Checks the hash chains of all logs of a connection, and removes entries that are too old.
+// Checks the hash chains of all logs of a connection, those of former targets too, and removes entries that are too old.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { LogCheck } from '../../directory/logs/last-log-check.ts';
 import { counted } from '../../support/counted.ts';
@@ -17,11 +17,11 @@ async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
 
 /**
  * Removes entries that are too old, then checks the logs and stores the result. A write removes old entries too, so this
- * matters for logs to which nothing is written.
+ * matters for logs to which nothing is written, such as those of former targets.
  */
 export async function tendLogs(state: DesiredState, now: number): Promise<LogCheck[]> {
   await state.acts.trim();
-  for (const { log } of state.outboxes.values()) await log.trim();
+  for (const { log } of (await state.allLogs()).values()) await log.trim();
   const checks = await checkLogs(state);
   await state.logChecks.keep({ at: now, checks });
   return checks;

@@ -1,5 +1,6 @@
 // Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
 import type { Act, ACTS, Acts, PlacedAct } from '../../directory/logs/acts.ts';
+import type { OrderTest } from '../../directory/logs/chain-check.ts';
 import type { LogSpan } from '../../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import {
@@ -71,19 +72,41 @@ function testOf({ target, actions, ways, by }: ActFilter): (act: Act) => boolean
     (name === undefined || act.by.toLocaleLowerCase().includes(name));
 }
 
-/** Returns the ids of all orders to forget a person. Personal data that was removed without such an order breaks a hash chain. */
-export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<string>> {
+/** Returns the ids of all orders to forget a person. */
+async function forgetOrders(acts: Acts): Promise<Set<string>> {
   const orders = new Set<string>();
   for await (const portion of acts.newest())
     for (const { act, order } of portion) if (act === 'forget' && order !== undefined) orders.add(order);
   return orders;
 }
 
+/**
+ * Returns the test whether an order to forget a person removed personal data; without such an order its removal breaks a hash
+ * chain. For one check of a log, during which no audit entry is removed.
+ */
+export function createOrderTest(acts: Acts): OrderTest {
+  let known: ReadonlySet<string> = new Set();
+  /** Time of the oldest audit entry if older ones were removed: they may be orders, each younger than the data that it removed. */
+  let oldest: Promise<number> | undefined;
+  const readOldest = async (): Promise<number> => {
+    const trimmed = await acts.trimmedTo();
+    return trimmed ? (trimmed.at ?? Infinity) : -Infinity;
+  };
+  return async (order, at) => {
+    if (known.has(order)) return true;
+    oldest ??= readOldest();
+    if (at <= (await oldest)) return true;
+    // An order may have been given during the check.
+    known = await forgetOrders(acts);
+    return known.has(order);
+  };
+}
+
 /** Checks the hash chains of all connections. */
 export const verifyActs = (states: readonly ActSource[]): Promise<(PublicCheck & { connection: string })[]> =>
   Promise.all(
     states.map(async ({ connection, acts }) => {
-      const check = await acts.verify(await forgetOrders(acts));
+      const check = await acts.verify(createOrderTest(acts));
       return { connection, ...toPublicCheck(connection, check) };
     }),
   );

@@ -3,9 +3,9 @@ import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { LogAction, LogEntry, LogStatus, PlacedEntry } from '../../directory/logs/provisioning-log.ts';
 import { fold, type Ref } from '../../directory/records.ts';
-import { ACT_LIMITS, type Acts } from '../../directory/logs/acts.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
 import type { LogSpan } from '../../directory/logs/chained-stream.ts';
-import { forgetOrders } from './acts.ts';
+import { createOrderTest } from './acts.ts';
 import { isoTime } from '../../support/sources.ts';
 import {
   newestFirst,
@@ -112,18 +112,22 @@ export async function removedEntriesTexts(
   return texts.flat();
 }
 
-/** Checks the hash chains of all provisioning logs. */
-export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Promise<CheckedLog[]> =>
-  Promise.all(
-    logsOf(states).map(async ({ name, where, log }) => {
-      const acts = states.find((state) => state.connection === where.connection)?.acts;
-      // Removed personal data breaks the chain, unless the audit log has an order of `forget` for it. If this log is kept longer
-      // than the audit log, the order may be gone, so every removal is accepted (undefined).
-      const isComparable = acts !== undefined && log.limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
-      const check = await log.verify(isComparable ? await forgetOrders(acts) : undefined);
-      return { ...where, ...toPublicCheck(name, check) };
-    }),
+/** Checks the hash chains of all provisioning logs, those of former targets too. */
+export async function verifyLogs(
+  states: readonly Pick<DesiredState, 'connection' | 'acts' | 'allLogs'>[],
+): Promise<CheckedLog[]> {
+  const checks = await Promise.all(
+    states.map(async ({ connection, acts, allLogs }) =>
+      Promise.all(
+        logsOf([{ connection, outboxes: await allLogs() }]).map(async ({ name, where, log }) => ({
+          ...where,
+          ...toPublicCheck(name, await log.verify(createOrderTest(acts))),
+        })),
+      ),
+    ),
   );
+  return checks.flat();
+}
 
 /**
  * Returns the test whether an entry fits the filter; undefined: all entries fit. The test may not use names and values: a
