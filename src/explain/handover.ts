@@ -10,6 +10,7 @@ import {
 import type { Handover } from '../directory/outbox/handover-store.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import type { Ref } from '../directory/records.ts';
+import { isStoreFailure } from '../directory/redis/why-away.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -176,7 +177,8 @@ async function obstacleTo(
     const place = await findHandoverPlace(target.client.workspace, setting, { signal });
     return place.kind === 'problem' ? `nothing is moved: ${place.problem}` : undefined;
   } catch (error) {
-    if (!signal.aborted) throw error;
+    // Each call needs a budget from Redis, so none is made while Redis takes no writes.
+    if (!signal.aborted && !isStoreFailure(error)) throw error;
     return `it could not be read now whether the folder ${setting.folder} of the deployment ${setting.deployment} is there`;
   }
 }

@@ -5,6 +5,7 @@ import { presentMessage } from '../directory/outbox/condition-text.ts';
 import type { Link } from '../directory/outbox/link.ts';
 import { isBySettingsOfThen, refusalOf } from '../directory/outbox/link-condition.ts';
 import type { Ref } from '../directory/records.ts';
+import { isStoreFailure } from '../directory/redis/why-away.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { readApprovalIds } from '../ops/approvals/approval-ids.ts';
@@ -61,6 +62,16 @@ export const linkOf = (link: Link): Explanation['link'] => ({
 });
 
 /**
+ * Returns whether the link protects the owner of the platform key, and the key has another owner now. False also while Redis takes
+ * no writes: the call to the platform needs a budget from Redis.
+ */
+const isKeyOfAnother = (scope: ReconcileScope, ref: Ref, link: Link): Promise<boolean> =>
+  ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS)).catch((error: unknown) => {
+    if (isStoreFailure(error)) return false;
+    throw error;
+  });
+
+/**
  * Returns the condition of the link with advice; null: the link has none. For a person who was protected as owner of the platform
  * key, the owner is read at the platform.
  */
@@ -77,7 +88,7 @@ export async function conditionOf(
   const { reason, since, status, write } = condition;
   // At another tenant the key has another owner, and nothing is written there.
   const isRecognised = (await outbox.whyUnrecognised()) === undefined;
-  if (isRecognised && (await ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS))))
+  if (isRecognised && (await isKeyOfAnother(scope, ref, link)))
     return {
       reason,
       message: `${OWNER_OF_KEY} at the last sync; the key has another owner now, and the next reconcile, or scim-bridge sync ${ref}, brings what the source wants${BUT_NOT_ON_HOLD}`,
