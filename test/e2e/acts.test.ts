@@ -62,6 +62,18 @@ test.each([
   },
 );
 
+test('an operator orders to forget a link → the log names this order as the cause of the sync that links the account again', async () => {
+  await commands.run('links', 'forget', ADA, '--by', 'olga');
+  const adopted = await eventually('the account is linked again', async () => {
+    const entries = lines((await commands.run('log', '--resource', ADA, '--action', 'adopt', '--json')).text);
+    return entries.find(({ changeId }) => changeId !== 'links:ines');
+  });
+  expect(adopted).toMatchObject({
+    changeId: 'links:olga',
+    initiatedBy: { type: 'operator', id: 'links:olga' },
+  });
+}, 30_000);
+
 test('applying a saved plan leaves an audit entry with the plan and the number of changes', async () => {
   await eventually(
     'all is applied',

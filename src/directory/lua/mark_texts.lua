@@ -14,6 +14,9 @@ local function renewed(mark_text, now, request)
   return next_number() .. ' ' .. (since or string.format('%d', now)) .. ' ' .. (request or NO_REQUEST)
 end
 
+-- Returns the request of a mark.
+local function request_of(mark_text) return string.match(mark_text, '^%d+ %d+ (.*)$') end
+
 -- Returns whether a ref with this dirty score (keys.lua; false or nil: none) is due as early and as urgently as asked for, so
 -- that nothing is to be changed.
 local function is_waiting(score, priority, due)

@@ -2,7 +2,7 @@
 -- the text of each mark (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and
 -- `deliveries` the job of a ref that was delivered: '<delivery id> <priority>' while the job waits, '- <priority>' while it runs.
 -- A lower number is a more urgent priority.
--- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed)
+-- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed, request_of)
 -- NEEDS synced (leave_synced)
 -- Stands in `deliveries` in place of the delivery id while a job runs (begin_sync.lua).
 local RUNNING = '- '
@@ -63,6 +63,15 @@ local function mark_at(target, ref, priority, now, due)
   redis.call('HSET', key('marks', target), ref, renewed(mark_text, now, p.request))
   leave_synced(target, ref)
   schedule(target, ref, priority, due or now, mark_text, mark_text and dirty_score(target, ref))
+end
+
+-- Marks a ref at a target by an order, without a change of the resource. A ref that is marked already keeps the request of its
+-- change, because an order for it only makes the sync happen now.
+local function mark_by_order(target, ref, priority, now)
+  local order, mark_text = p.request, redis.call('HGET', key('marks', target), ref)
+  p.request = mark_text and request_of(mark_text) or order
+  mark_at(target, ref, priority, now)
+  p.request = order
 end
 
 -- Marks a ref at all targets of the call. `due`: later due time; nil or false: now.

@@ -13,15 +13,19 @@ export function createLinkChanges(run: RunAtTarget) {
    * @param platformId the id that the link has; '': it has none, but an account or group may exist (`mayExist`, `tried` of link.ts)
    * @param options `keepsId`: the link of a stored resource is replaced by a note that the account or group may exist (`mayExist`),
    *   so that it is closed if the resource is deleted first; `leaves`: the account or group that a create without answer may have
-   *   made is not looked for any more
+   *   made is not looked for any more; `request`: id of the order; absent: the bridge itself forgets the link
    */
   async function forgetLink(
     ref: Ref,
     platformId: string,
-    { keepsId = false, leaves = false }: { keepsId?: boolean; leaves?: boolean } = {},
+    {
+      keepsId = false,
+      leaves = false,
+      request,
+    }: { keepsId?: boolean; leaves?: boolean; request?: string } = {},
   ): Promise<void> {
     const kept = { keepsId: keepsId || undefined, leaves: leaves || undefined };
-    await run('forget_link', { ref, platformId, ...kept });
+    await run('forget_link', { ref, platformId, request, ...kept });
   }
 
   /**

@@ -6,7 +6,7 @@
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"}: the user is stored again, because
 --        the source pushed it | {"busy"}: a sync of the user is running
 -- NEEDS keys (clock, EDIT, key, p), exceptions (set_exception), guard_items (drop_item, guard_close)
--- NEEDS heirs (MAY_BE_FREE, wake_heirs), link_states (parse_link_head), links (unlink), marks (mark_at), synced (leave_synced)
+-- NEEDS heirs (MAY_BE_FREE, wake_heirs), link_states (parse_link_head), links (unlink), marks (mark_by_order), synced (leave_synced)
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -32,7 +32,7 @@ local function drop_pending(target)
     redis.call('SREM', key('unsentMembers', target .. ':' .. group), p.id)
     redis.call('SREM', key('takenOutMembers', target .. ':' .. group), p.id)
     held = held + drop_item(target, 'Group:' .. group, 'removeMembers', p.id).guardHeld
-    mark_at(target, 'Group:' .. group, EDIT, clock())
+    mark_by_order(target, 'Group:' .. group, EDIT, clock())
   end
   redis.call('DEL', pending)
 end

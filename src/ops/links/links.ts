@@ -63,7 +63,11 @@ export async function forgetLinks(
     const { ref } = row;
     const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await outbox.forgetLink(ref, platformId, { keepsId, leaves: leaveAccount && !keepsId });
+    await outbox.forgetLink(ref, platformId, {
+      keepsId,
+      leaves: leaveAccount && !keepsId,
+      request: `links:${actor.by}`,
+    });
   }
   return found.map(({ row }) => row);
 }

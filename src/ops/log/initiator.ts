@@ -5,7 +5,7 @@ export type InitiatorType = 'identityProvider' | 'reconcile' | 'operator' | 'sys
 
 /** Request ids of orders: one word, or the kind of the order, a colon, and the operator or an id. */
 const OF_OPERATORS =
-  /^(resync|repair|restore|(sync|retry|import|approval|rejection|withdrawal|handover):.*)$/;
+  /^(resync|repair|restore|(sync|retry|import|links|forget|approval|rejection|withdrawal|handover):.*)$/;
 
 /** Returns the kind of initiator. A push cannot bring an id of another kind (http/middleware/request-context.ts accepts none). */
 export function initiatorTypeOf(request: string): InitiatorType {

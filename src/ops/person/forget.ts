@@ -131,7 +131,7 @@ async function forgetIn(
   await acts.record({ act: 'forget', ...actor, ...note, subject: refs.join(' '), order });
   const removed = { tombstones: 0, links: 0, heldChanges: 0, deadLetters: 0 };
   for (const ref of refs) {
-    const outcome = await personData.forgetUser(ref, order);
+    const outcome = await personData.forgetUser(ref, `forget:${order}`);
     if (outcome.kind !== 'forgotten') return undefined;
     for (const name of Object.keys(removed) as (keyof RemovedItems)[]) removed[name] += outcome[name];
   }

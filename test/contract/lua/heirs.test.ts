@@ -39,3 +39,16 @@ test('when a user is forgotten, a dead letter that waits for the same name is du
   await forgetAda();
   await expect(store.claimRefs()).resolves.toEqual([BOB]);
 });
+
+it('a user with pending memberships is forgotten → a group that a push marked keeps the id of the push, and others get the id of the order', async () => {
+  const ADMINS = idOf('admins');
+  for (const group of [ADMINS, idOf('sales')]) await store.putGroup(group, group);
+  await store.settleAll();
+  await store.putGroup(ADMINS, 'renamed');
+  for (const group of [ADMINS, idOf('sales')])
+    await store.redis.hset(store.keys.key('pendingGroups', `main:${idOf('gone')}`), group, '-');
+  await store.state.personData.forgetUser(`User:${idOf('gone')}`, 'forget:order');
+  const requestOf = async (group: string) =>
+    (await store.redis.hget(store.keys.key('marks', 'main'), `Group:${group}`))?.split(' ')[2];
+  expect([await requestOf(ADMINS), await requestOf(idOf('sales'))]).toEqual(['req', 'forget:order']);
+});
