@@ -10,8 +10,9 @@ import { timeOf } from '../redis/stream-id.ts';
 export type EventName = 'create' | 'put' | 'patch' | 'delete' | 'activate' | 'deactivate';
 
 export interface StoredEvent {
-  /** Id in the stream; its first part is the time in Unix milliseconds of Redis. */
+  /** Id in the stream; its first part is the time in Unix milliseconds of Redis at which it was appended. */
   id: string;
+  /** Time of the change, Unix milliseconds of Redis. An event that an operator has sent again is appended later. */
   at: number;
   kind: Kind;
   /** Id of the resource. */
@@ -155,7 +156,7 @@ export function createEventStream(deps: StoreDeps) {
   };
 }
 
-/** Parses a stored event. `id`: id in the stream, which contains the time. */
+/** Parses a stored event. `id`: id in the stream, which contains the time of an event that was not sent again. */
 function parseEvent(id: string, text: string): StoredEvent {
   const {
     kind,
@@ -163,6 +164,7 @@ function parseEvent(id: string, text: string): StoredEvent {
     what,
     names = [],
     txn = id,
+    at = timeOf(id),
     ...rest
   } = JSON.parse(text) as {
     kind: Kind;
@@ -172,6 +174,7 @@ function parseEvent(id: string, text: string): StoredEvent {
     version?: number;
     externalId?: string;
     txn?: string;
+    at?: number;
   };
-  return { id, at: timeOf(id), kind, resource, what, names, transaction: txn, ...rest };
+  return { id, at, kind, resource, what, names, transaction: txn, ...rest };
 }

@@ -57,7 +57,8 @@ end
 
 -- Adds the event of one change. `record`: the stored record. `was`: { text and state before the change; method (absent: that
 -- of the request); members (whether they changed); what (`delete`, for a deletion) }. The event is JSON: kind, id, what (names
--- of events), externalId, names (changed attributes), version, txn (id of the first event of the call, shared by all of them).
+-- of events), externalId, names (changed attributes), version, txn (id of the first event of the call, shared by all of them), and,
+-- after `events retry`, at (time of the change in Unix milliseconds; resolve_refused_events.lua).
 local function emit_event(kind, id, record, was)
   local is_new = record.version == 1
   local what = { was.what or is_new and 'create' or was.method or p.events.method }

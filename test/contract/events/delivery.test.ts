@@ -201,10 +201,11 @@ const admin = async (method: 'GET' | 'POST', path: string): Promise<any> => {
   return (await fetch(`http://127.0.0.1:${bridge.app.port}/admin/v1${path}`, { method, headers })).json();
 };
 
-test('an event that the receiver refuses in setErrs is listed as refused, and is sent again when an operator orders a retry', async () => {
+test('an event that the receiver refuses in setErrs is listed as refused, and is sent again with the time of its change when an operator orders a retry', async () => {
   const { id } = await client('polled').user('refused@acme.example');
   const { sets } = await now();
   const [jti = ''] = Object.keys(sets);
+  const [first] = await Promise.all(Object.values(sets).map(checkOf('polled')));
   const setErrs = { [jti]: { err: 'jwtAud', description: 'not for us' } };
   expect((await now({ setErrs })).sets).toEqual({});
   expect((await now({ setErrs })).sets).toEqual({});
@@ -219,9 +220,13 @@ test('an event that the receiver refuses in setErrs is listed as refused, and is
   const metrics = await scrape(bridge.app.port);
   expect(metrics.value('bridge_events_total', { connection: 'polled', outcome: 'refused' })).toBe(1);
   expect(metrics.value('bridge_events_refused', { connection: 'polled' })).toBe(1);
+  // `iat` has whole seconds.
+  await new Promise((resolve) => setTimeout(resolve, 1100));
   expect(await admin('POST', '/events/retry')).toEqual({ count: 1 });
   const [again] = await drain();
   expect(again?.sub_id.uri).toBe(`/Users/${id}`);
+  expect(again).toEqual({ ...first, jti: expect.stringMatching(/^polled\.\d+-\d+$/) });
+  expect(again?.jti).not.toBe(jti);
   expect(await admin('GET', '/events/refused')).toEqual([]);
 });
 
