@@ -41,7 +41,7 @@ export function buildNoticeOperations(store: Store, states: readonly DesiredStat
   return {
     channels: channelNames,
     /** Returns how the last delivery to each channel ended, as findings of doctor. */
-    findings: () => noticeFindings(noticeStore, channels),
+    findings: () => noticeFindings(noticeStore, channels, systemClock.now()),
     /** Sends a sample message to these channels. */
     test: (names: readonly string[], actor: Actor, signal: AbortSignal) =>
       testNotices(deps, names, actor, signal),

@@ -4,21 +4,21 @@ import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.
 import { findingFor, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { isoTime } from '../support/sources.ts';
 
-/** Returns one finding for each channel. @param channels the channels in the settings, by name */
+/** Returns one finding for each channel. @param channels the channels in the settings, by name @param now Unix milliseconds */
 export async function noticeFindings(
   store: Pick<NoticeStore, 'read'>,
   channels: Readonly<Record<string, Pick<NoticeReceiver, 'url'>>>,
+  now: number,
 ): Promise<DoctorFinding[]> {
   return Promise.all(
     Object.entries(channels).map(async ([channel, { url }]) =>
-      findingOf(channel, url, await store.read(channel)),
+      findingOf({ channel, url, now }, await store.read(channel)),
     ),
   );
 }
 
 function findingOf(
-  channel: string,
-  url: string,
+  { channel, url, now }: { channel: string; url: string; now: number },
   { lastSuccessAt, lastFailureAt, problem, pause, message: undelivered }: NoticeChannelState,
 ): DoctorFinding {
   const { ok, warning, error } = findingFor(`notices ${channel}`);
@@ -39,11 +39,12 @@ function findingOf(
       message,
       `No more notices are sent to this address: change notices.channels.${channel}.url, or run scim-bridge notices test ${channel}.`,
     );
-  const againAt = undelivered?.nextAt ?? pause?.until ?? undefined;
+  // A pause that has ended stays stored, and the first attempt of a message has no time.
+  const nextAt = (undelivered ? undelivered.nextAt : pause?.until) ?? 0;
   const again =
-    againAt === undefined
-      ? 'Undelivered notices are sent again.'
-      : `Undelivered notices are sent again at ${isoTime(againAt)}, or soon after a test that succeeds.`;
+    nextAt > now
+      ? `Undelivered notices are sent again at ${isoTime(nextAt)}, or soon after a test that succeeds.`
+      : 'Undelivered notices are sent again.';
   return warning(
     message,
     `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. ${again}`,
