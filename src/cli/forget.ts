@@ -95,6 +95,10 @@ function toError(
     return new Error(
       `A sync of ${text} runs in ${outcome.connection}: the running service completes the order within ten minutes. To complete it sooner, give it again.`,
     );
+  if (outcome.kind === 'pushedAgain')
+    return new Error(
+      `${outcome.connection} pushed ${text} again during the order (${outcome.ref}), so the order is not complete. Delete the user at the identity provider, then give the order again.`,
+    );
   return new Error(`Nothing was forgotten: ${openText(outcome.accounts, text, place.config)}`);
 }
 

@@ -35,8 +35,8 @@ export interface ForgetReport {
 /**
  * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person; `former`: refs of persons who had the given
  * name and are no longer pushed. `unclear`: pushed users (`refs`) have a name of the person and may be the same. `open`: an account
- * is active or was not seen, a change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs,
- * or the person was pushed again after the check; the order stays stored.
+ * is active or was not seen, a change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs;
+ * `pushedAgain`: the person was pushed again after the check; the order stays stored, and connections before this one are done.
  */
 export type ForgetOutcome =
   | { kind: 'forgotten'; reports: ForgetReport[] }
@@ -44,7 +44,8 @@ export type ForgetOutcome =
   | { kind: 'pushed'; connection: string; ref: Ref; former: Ref[] }
   | { kind: 'unclear'; connection: string; refs: Ref[] }
   | { kind: 'open'; accounts: AccountState[] }
-  | { kind: 'busy'; connection: string };
+  | { kind: 'busy'; connection: string }
+  | { kind: 'pushedAgain'; connection: string; ref: Ref };
 
 interface ForgetOptions extends IdentifyOptions {
   /** Undefined: all connections. */
@@ -76,7 +77,7 @@ export async function forgetPerson(
   const reports: ForgetReport[] = [];
   for (const person of checked.persons) {
     const report = await forgetIn(deps, person, actor);
-    if (!report) return { kind: 'busy', connection: person.desired.connection };
+    if ('kind' in report) return report;
     reports.push(report);
   }
   await deps.operations.dropResults();
@@ -118,12 +119,12 @@ export async function checkForget(
   return { kind: 'ready', persons: persons.map((person) => ({ ...person, names })) };
 }
 
-/** Forgets a person in one connection. @returns undefined for the outcome `busy` */
+/** Forgets a person in one connection. */
 async function forgetIn(
   { ids }: ForgetDeps,
   { desired, refs, names, accounts }: ForgettablePerson,
   actor: Actor,
-): Promise<ForgetReport | undefined> {
+): Promise<ForgetReport | Extract<ForgetOutcome, { kind: 'busy' | 'pushedAgain' }>> {
   const { connection, acts, personData } = desired;
   const order = ids.request();
   const mentions = createMentions(names);
@@ -132,7 +133,8 @@ async function forgetIn(
   const removed = { tombstones: 0, links: 0, heldChanges: 0, deadLetters: 0 };
   for (const ref of refs) {
     const outcome = await personData.forgetUser(ref, `forget:${order}`);
-    if (outcome.kind !== 'forgotten') return undefined;
+    if (outcome.kind === 'busy') return { kind: 'busy', connection };
+    if (outcome.kind === 'pushed') return { kind: 'pushedAgain', connection, ref };
     for (const name of Object.keys(removed) as (keyof RemovedItems)[]) removed[name] += outcome[name];
   }
   let logEntries = 0;

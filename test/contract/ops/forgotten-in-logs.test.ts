@@ -89,7 +89,7 @@ test('a person is forgotten during the check of a log, after the orders were rea
 test('a target left the settings of a connection that stays → its log is trimmed by age, and checked', async () => {
   const addressOf = () => 'https://platform.example.com';
   const connection = 'idp';
-  await createKnownTargets(store, store).note([{ connection, target: 'analytics', rules: '', others: '' }]);
+  await createKnownTargets(store, store).note([{ connection, target: 'analytics', rules: '' }]);
   await store.state.outboxes.get('analytics')?.log.append([entry('ann'), entry('ben')]);
   const open = (maxAgeMs: number) =>
     createDesiredState(store, {

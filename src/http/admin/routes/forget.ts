@@ -124,6 +124,11 @@ function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Prob
         409,
         `A sync of this person runs in ${outcome.connection}: the service completes the order within ten minutes. To complete it sooner, order it again.`,
       );
+    case 'pushedAgain':
+      return new Problem(
+        409,
+        `${outcome.connection} pushed this person again during the order, as ${outcome.ref}, so the order is not complete. Delete the user at the identity provider, then order it again.`,
+      );
     case 'open':
       return new Problem(
         409,
