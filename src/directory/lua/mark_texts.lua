@@ -15,7 +15,7 @@ local function renewed(mark_text, now, request)
 end
 
 -- Returns the request of a mark.
-local function request_of(mark_text) return string.match(mark_text, '^%d+ %d+ (.*)$') end
+local function request_in_mark(mark_text) return string.match(mark_text, '^%d+ %d+ (.*)$') end
 
 -- Returns whether a ref with this dirty score (keys.lua; false or nil: none) is due as early and as urgently as asked for, so
 -- that nothing is to be changed.

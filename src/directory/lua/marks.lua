@@ -2,7 +2,7 @@
 -- the text of each mark (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and
 -- `deliveries` the job of a ref that was delivered: '<delivery id> <priority>' while the job waits, '- <priority>' while it runs.
 -- A lower number is a more urgent priority.
--- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed, request_of)
+-- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed, request_in_mark)
 -- NEEDS synced (leave_synced)
 -- Stands in `deliveries` in place of the delivery id while a job runs (begin_sync.lua).
 local RUNNING = '- '
@@ -69,7 +69,7 @@ end
 -- change, because an order for it only makes the sync happen now.
 local function mark_by_order(target, ref, priority, now)
   local order, mark_text = p.request, redis.call('HGET', key('marks', target), ref)
-  p.request = mark_text and request_of(mark_text) or order
+  p.request = mark_text and request_in_mark(mark_text) or order
   mark_at(target, ref, priority, now)
   p.request = order
 end
