@@ -2,7 +2,8 @@
 -- the text of each mark (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and
 -- `deliveries` the job of a ref that was delivered: '<delivery id> <priority>' while the job waits, '- <priority>' while it runs.
 -- A lower number is a more urgent priority.
--- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation), mark_texts (is_waiting, renewed, request_in_mark)
+-- NEEDS keys (base, clock, DEACTIVATION, key, p, SPAN), accepted_removals (count_deactivation)
+-- NEEDS mark_texts (is_waiting, renewed, request_in_mark)
 -- NEEDS synced (leave_synced)
 -- Stands in `deliveries` in place of the delivery id while a job runs (begin_sync.lua).
 local RUNNING = '- '

@@ -18,7 +18,7 @@ async function adviceFor(state: Partial<NoticeChannelState>): Promise<string | u
     lastFailureAt: NOW - HOUR,
     problem: 'answers 404',
     ...state,
-  } as NoticeChannelState;
+  };
   const [finding] = await noticeFindings({ read: () => Promise.resolve(failed) }, { ops: { url } }, NOW);
   return finding?.advice ?? undefined;
 }
