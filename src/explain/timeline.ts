@@ -34,7 +34,7 @@ export function toTimeline({ kind, stored, deletedAt, mark, lastReconcile, log, 
   // The pending change has an event of its own below.
   const accepted = new Set(mark ? [`${Date.parse(mark.since)} ${mark.request}`] : []);
   for (const entry of log) {
-    // All writes of one change have its request id and time of acceptance, so its acceptance is shown once.
+    // One change may have several log entries, each with its request id and time of acceptance. Its acceptance is shown once.
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))
       events.push({ at: isoTime(entry.accepted), event: 'accepted', text: originOf(entry.request) });
@@ -67,7 +67,7 @@ export function toTimeline({ kind, stored, deletedAt, mark, lastReconcile, log, 
   );
 }
 
-/** Outcomes of reconcile runs that did not compare everything. */
+/** Outcomes of reconcile runs (directory/outbox/runs.ts) that did not compare everything. */
 const PARTIAL: ReadonlySet<string> = new Set(['failed', 'unproven']);
 
 /** Returns words for the cause of a sync: a push, a reconcile, an order or the bridge itself. */
@@ -84,7 +84,7 @@ function originOf(request: string): string {
   }
 }
 
-/** Words for each action of a success. Empty for `none`, an attempt that wrote nothing: a success always has another action. */
+/** Words for the action of a success. `none` needs no words: an attempt that wrote nothing has this action, and is no success. */
 const WORDS: Record<LocatedEntry['action'], string> = {
   create: 'created',
   adopt: 'existing account or group taken over',
@@ -109,7 +109,7 @@ function textOf(
   { action, status, name, ref, changes, members, message, attempt }: LocatedEntry,
   kind: Explanation['kind'],
 ): string {
-  // An entry of a group about its members is in the timelines of the group and of each member.
+  // A log entry about the members of a group is in the timelines of the group and of each of these members.
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const memberWord = isGroupsEntry && kind === 'Group' ? MEMBER_WORDS[action] : undefined;
   const what =

@@ -44,11 +44,11 @@ function judgePending(facts: ExplainedFacts, mark: NonNullable<ExplainedFacts['m
 /** Returns the verdict on a resource without a mark: no sync of it is due. */
 function judgeAtRest(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, link, stored, inScope } = facts;
-  // A rejection is about one change; a run writes the other differences.
+  // A rejection covers one change only: the next reconcile writes the other differences at the platform.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
-  // Without mark and dead letter no sync ends a condition: a person rejected the change or dropped the dead letter.
+  // A condition without a mark and without a dead letter stays: a person rejected the change or dropped the dead letter.
   if (condition && !hasOthers) return 'leftAlone';
-  // A difference at the platform without a pending change: nothing writes it before the next run.
+  // Without a mark, nothing writes a difference at the platform before the next reconcile.
   if (facts.platform?.state === 'differs') return 'differs';
   // Deleted at the source, and nothing is left to be written.
   if (!stored) return 'gone';
@@ -58,7 +58,7 @@ function judgeAtRest(facts: ExplainedFacts): ExplanationVerdict {
   return judgeMemberships(facts);
 }
 
-/** Returns the verdict on a resource of which nothing but memberships can be unwritten. The syncs of groups write these. */
+/** Returns the verdict on a resource of which only memberships can be unwritten. The syncs of the groups write the memberships. */
 function judgeMemberships(facts: ExplainedFacts): ExplanationVerdict {
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
   // A difference that the policy leaves may give access against the source, so the resource is not as desired.
@@ -68,7 +68,7 @@ function judgeMemberships(facts: ExplainedFacts): ExplanationVerdict {
   if (waiting.length === 0) return isLeft ? 'leftAlone' : 'asDesired';
   const isAnyUnstopped = waiting.some((each) => each.condition === undefined);
   if (isAnyUnstopped && (isTargetStopped(facts) || facts.breaker !== null)) return 'stopped';
-  // The sync of a group writes its members, so a member without condition is on its way.
+  // The sync of a group writes its memberships, so the membership of a member without a condition is on its way.
   if (isAnyUnstopped && facts.kind === 'Group') return 'onItsWay';
   return judgeByOthers(waiting);
 }
@@ -91,7 +91,7 @@ const isHeldByGuard = (facts: ExplainedFacts): boolean =>
 const isTargetStopped = (facts: ExplainedFacts): boolean =>
   facts.hold !== null || noWorkerOf(facts) !== undefined || facts.hasMoved;
 
-/** Returns whether somebody made the pending change at the platform while the target is on hold, so that nothing of it is left. */
+/** Returns whether somebody made the whole pending change at the platform by hand while the target is on hold. */
 const isMadeOnHold = (facts: ExplainedFacts): boolean =>
   facts.hold !== null &&
   facts.condition === null &&
@@ -99,7 +99,10 @@ const isMadeOnHold = (facts: ExplainedFacts): boolean =>
   facts.platform.leftDifferences === 0 &&
   hasNoPendingMembership(facts);
 
-/** Returns whether the pending sync writes nothing: all was written before, and no reconcile noted later changes of others. */
+/**
+ * Returns whether the pending sync writes nothing, although the platform differs: all desired values were written before, and no
+ * reconcile has noted the later changes of others (`suspectedDrift`).
+ */
 const isChangedByOthersAlone = (facts: ExplainedFacts): boolean =>
   facts.condition === null &&
   facts.inScope === true &&

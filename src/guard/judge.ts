@@ -1,6 +1,6 @@
-// Decides how many destructive changes need no approval (docs/adr/0011-guard.md). Pure. Before every destructive write of a sync,
-// directory/guard computes the allowances (`allowanceOf`), and a script compares the counts with them. A reconcile calls
-// `judgePlan` before it marks the resources of a plan.
+// Decides how many destructive changes need no approval (docs/adr/0011-guard.md). Pure. There are two callers. Before the
+// destructive writes of a sync, directory/guard computes the allowances (`allowanceOf`), and guard_take.lua compares the counts with
+// these. A reconcile calls `judgePlan` before it marks the resources of a plan.
 
 /**
  * Destructive changes: deactivating an account, deleting an account or group, removing a member from a group, clearing an
@@ -9,7 +9,7 @@
 export const DESTRUCTIVE_KINDS = ['deactivate', 'delete', 'removeMembers', 'clearAttributes'] as const;
 export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 
-/** Limits of the changes within the window that need no approval. Both apply. */
+/** Limits of the changes within the window that need no approval. The smaller one decides (`allowanceOf`). */
 export interface GuardLimit {
   /** Largest number of changes. */
   count: number;
@@ -70,7 +70,7 @@ function shareOf(percent: number, population: number): number {
   return Math.max(SHARE_FLOOR, share);
 }
 
-/** Decides about `wanted` further changes of one kind: all are allowed, or all are held. */
+/** Decides about `wanted` further changes of one kind: all of them are allowed, or all of them are held. */
 export function judge(
   wanted: number,
   { used, waiting, held }: GuardCount,
@@ -114,8 +114,7 @@ export function judgePlan(
 }
 
 /**
- * Returns the total that the share of a kind refers to. Removed memberships are added to `memberships`, which counts the
- * stored ones only. Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
+ * Returns the total that the share of a kind refers to. Removed memberships are added, because `memberships` no longer has them. Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
  */
 export function populationOf(
   kind: DestructiveKind,

@@ -61,7 +61,8 @@ export function createMetricsApp(metrics: Router): RequestListener {
 
 /**
  * Returns a request listener for an Express router, without `express()`. `express()` sets the prototype of every request and
- * response, which doubles the processor time of a GET on Node.js 20. The bridge does not use the methods of Express there.
+ * response, which doubles the processor time of a GET on Node.js 20. Handlers use no methods that Express adds to requests and
+ * responses.
  */
 const listenerOf =
   (router: Router): RequestListener =>
@@ -81,7 +82,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Pause between two checks of these limits. */
 const TIMEOUT_CHECK_MS = 2000;
-/** Longer than the 60 s that load balancers usually keep an idle connection. */
+/** Longer than the 60 s of most load balancers: one that keeps an idle connection longer sends a request into a closed one. */
 const KEEP_ALIVE_MS = 65_000;
 /** Pause between two searches for idle connections during the shutdown. */
 const IDLE_CHECK_MS = 100;
@@ -229,8 +230,8 @@ interface SocketWithTurns extends Socket {
 const MOST_WAITING = 1000;
 
 /**
- * Returns a listener that starts a request of a socket only when the answer to the request before it has ended. The socket is not
- * read while requests wait.
+ * Returns a listener that starts a request of a socket only when the answer to the request before it has ended, so that pipelined
+ * changes of one user are applied in their order. The socket is not read while requests wait.
  */
 function onePerSocket(app: RequestListener): RequestListener {
   function start([request, response]: Exchange, waiting: Exchange[]): void {

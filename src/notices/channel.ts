@@ -69,7 +69,7 @@ export function startNoticeChannel(
     if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
     const state = await store.read(name);
     if (state.message) {
-      // No problem: the receiver accepted an operator's test message after the last failure, so this message is due now.
+      // `problem` is null if no attempt failed, or the receiver accepted an operator's test message since. The message is due then.
       const waitMs = state.problem === null ? 0 : leftUntil(state.message.nextAt);
       return waitMs > 0 ? Math.min(waitMs, checkMs()) : send(state.message, signal);
     }
@@ -78,7 +78,7 @@ export function startNoticeChannel(
     return message ? send(message, signal) : checkMs();
   }
 
-  /** Returns whether the receiver refused messages at its present address, and the pause after that has not ended. */
+  /** Returns whether the receiver refused a message at its present address, and the pause after this refusal has not ended. */
   function isPaused({ pause }: NoticeChannelState): boolean {
     if (pause === null || pause.address !== digestOfAddress(settings.url)) return false;
     // null: the receiver is gone from this address for good.

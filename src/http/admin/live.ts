@@ -8,7 +8,7 @@ import type { AdminCaller } from './sign-in/rights.ts';
 
 /** Pause between two keep-alive events, and between two reads of the status. */
 const LIVE_BEAT_MS = 2000;
-/** Longest wait for the caller's right and the status from Redis; after it only the keep-alive event is sent. */
+/** Longest wait for Redis in each round: for the caller's right and the status. Without both, only the keep-alive event is sent. */
 const WAIT_MS = 500;
 /** Largest number of streams of one process. */
 export const MOST_STREAMS = 20;
@@ -16,7 +16,11 @@ export const MOST_STREAMS = 20;
 const LIFE_MS = 5 * 60_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/** Creates the streams of this process. @param read reads the status, which is sent as JSON @param lifeMs shorter in tests */
+/**
+ * Creates the streams of this process.
+ * @param read returns the status, which is sent as JSON
+ * @param lifeMs time after which a stream ends; tests shorten it
+ */
 export function createLiveStreams(
   { clock }: { clock: Clock },
   read: () => Promise<unknown>,
@@ -92,7 +96,7 @@ export function createLiveStreams(
   };
 }
 
-/** Creates a read of the status that all streams share: one read within LIVE_BEAT_MS, and one at a time. */
+/** Creates a read of the status that all streams share: at most one in each interval of LIVE_BEAT_MS, and one at a time. */
 function createSharedRead(
   clock: Clock,
   read: () => Promise<unknown>,
@@ -103,7 +107,7 @@ function createSharedRead(
   return {
     read: () => {
       if (reading) return reading;
-      // Less than LIVE_BEAT_MS, because the timer of a stream may fire a few milliseconds early.
+      // The factor is below 1, because the timer of a stream may fire a few milliseconds early.
       if (clock.now() - startedAt < LIVE_BEAT_MS * 0.75) return Promise.resolve();
       startedAt = clock.now();
       reading = read()

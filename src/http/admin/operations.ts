@@ -54,7 +54,7 @@ const RETRY_SECONDS = 10;
 export function createOperations(deps: { store: OperationStore; clock: Clock; ids: Ids; logger: Logger }) {
   const { store, clock, ids, logger } = deps;
   const oneAfterAnother = createSerially();
-  /** Operations that run or wait, by id. `end` cancels; `done` resolves when the final state is stored. */
+  /** Operations that run or wait, by id. `end` cancels one; `done` resolves when its final state is stored, or could not be. */
   const running = new Map<string, { end: AbortController; done: Promise<void> }>();
 
   /** Starts an operation and returns its first state. @throws Problem 429 when too many run or wait */

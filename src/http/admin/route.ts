@@ -86,9 +86,9 @@ export interface StreamedAnswer {
   contentType: string;
   pieces: AsyncIterable<string | Buffer>;
   headers?: Record<string, string>;
-  /** Aborted when the pieces end; ends the answer even while the client does not read it. */
+  /** Aborted when no more pieces come. The answer then ends even if the client does not read it. */
   until?: AbortSignal;
-  /** Breaks the answer off. */
+  /** When aborted, the answer is cut off. */
   signal?: AbortSignal;
 }
 
@@ -123,7 +123,7 @@ export interface AdminRoute {
     status?: number;
     description: string;
     schema?: JsonSchema;
-    /** Several when the request selects one of them. */
+    /** A list when the request selects the content type, as by `format` of an export. */
     contentType?: string | readonly string[];
     headers?: Readonly<Record<string, string>>;
   };
@@ -149,7 +149,7 @@ type RouteDefinition<Call> = Omit<AdminRoute, 'method' | 'path' | 'id' | 'handle
 };
 
 /**
- * Returns a route with a handler whose body and query are typed. The cast is safe, because the router validates both by
+ * Returns a route with a handler whose body and query are typed. The cast is safe, because the router validates body and query by
  * the schemas of the route before it calls the handler.
  */
 const route = <Call>(

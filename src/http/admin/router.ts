@@ -31,7 +31,7 @@ export function createAdminRouter(
     for (const [name, value] of Object.entries(JSON_HEADERS)) response.setHeader(name, value);
     next();
   });
-  // Runs before the body is read, so that only callers with the right can send one.
+  // Runs before the body is read, so that the bridge reads bodies only of callers with the right.
   const checkRight = (route: AdminRoute): RequestHandler => {
     return (request, _response, next) => {
       requireRight(callerOf(request), route);
@@ -97,7 +97,7 @@ function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestH
       body: checks.body(body),
       caller: callerOf(request),
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
-      // The reason is for the log.
+      // The error is the abort reason, which the log shows.
       signal: untilClosed(response, new Error('the caller has left')),
     };
     const handle = () => route.handle(call);

@@ -11,7 +11,7 @@ export const kindField = { enum: ['User', 'Group'] };
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
-/** Property of an omittable schema. It is a symbol, which JSON leaves out, so the OpenAPI document does not show the property. */
+/** Marks an omittable schema. The property is a symbol, because JSON, and so the OpenAPI document, leaves symbols out. */
 const IS_OMITTABLE = Symbol('omittable');
 /** Schema of a field that may be absent from an object in an answer. */
 export interface OmittableSchema extends JsonSchema {

@@ -1,7 +1,7 @@
 // Reads a JSON body in bounded memory: refuses by the headers a body that is too large (`readBytes`), collects the bytes and counts
 // them as they arrive (`collect`), lets few large bodies go on at a time, and scans the structure before it parses (`parseJson`).
-// `express.json()` limits single bodies only; this reader also limits the bodies of all requests together: each byte is taken from
-// the budget `bodies` while it is in memory.
+// `express.json()` limits single bodies only. This reader also limits the bodies of all requests together, by the byte budget
+// `bodies`: bytes are taken from it as they arrive, and given back as SMALL_BYTES says.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -148,7 +148,7 @@ function collect(
     isOver = true;
     source.off('data', onData);
     if (!error) {
-      // The bytes of a parsed body are counted until the answer was sent.
+      // The parsed value of a body above SMALL_BYTES stays in memory until the answer was sent, so its bytes stay counted.
       if (countedBytes <= SMALL_BYTES || response.closed) release();
       else response.once('close', release);
       done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));

@@ -73,7 +73,7 @@ export function createRequestContext(
           request: id,
           method,
           route: routeOf(originalUrl, root),
-          // Logged for an aborted request too; `onAnswered` below then gets CLIENT_CLOSED.
+          // Of an aborted request: the status that the client may not have received. `onAnswered` below gets CLIENT_CLOSED then.
           status: response.statusCode,
           durationMs: endedAt - startedAt,
           ...(response.writableFinished ? {} : { aborted: true }),
@@ -127,7 +127,7 @@ const MAX_SEGMENTS = 8;
 export function routeOf(path: string, root = ''): string {
   const start = path.startsWith(root) ? root : '';
   const end = path.search(/[?#]/);
-  // One more for the empty text before the first slash, and one more that shows that the path is longer.
+  // The limit is two larger: the text before the first slash is empty, and a further segment shows that the path is too long.
   const segments = path.slice(start.length, end < 0 ? undefined : end).split('/', MAX_SEGMENTS + 2);
   const route = segments
     .filter((each) => each !== '')

@@ -74,9 +74,8 @@ export function createScimHandlers(options: ScimHandlerOptions) {
     };
 
   /**
-   * As `answer`, for a list. Lists do not wait for a turn here. src/provider limits them, because only there it is known whether an
-   * index answers a list. A list is refused at once when a full page of unread bytes would not fit into the share of the
-   * connection.
+   * As `answer`, for a list. Lists wait for their turn in src/provider, because only src/provider knows whether an index answers a
+   * list. A list is refused at once when a full page of unread bytes would not fit into the share of the connection.
    */
   const answerList =
     (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>
@@ -153,7 +152,7 @@ export function send(response: Response, answer: Answer, answers: ByteShare): vo
  * @throws Busy when unread answers use up the share
  */
 export function countUntilRead(response: Response, size: number, answers: ByteShare): void {
-  // The client has disconnected: `close` was emitted before, so the share would never be given back.
+  // The client has disconnected. `close` comes no second time, so nothing would give the bytes back.
   if (response.closed) return;
   if (!answers.take(size)) throw new Busy(RETRY_AFTER_SECONDS);
   const timer = setTimeout(() => response.destroy(), READ_LIMIT_MS);

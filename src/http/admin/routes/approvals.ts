@@ -200,7 +200,7 @@ function decisionRoute(
 
 /**
  * Returns why the caller cannot be the second person.
- * @param by name of the first approver, if both used the admin token; undefined: the caller counts as the first approver
+ * @param by name of the first approver, if first approver and caller used the admin token; undefined: the caller approved first
  */
 const samePersonText = (id: string, by: string | undefined): string =>
   by === undefined

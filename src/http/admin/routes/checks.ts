@@ -19,9 +19,8 @@ import { orderRoute } from '../operator-fields.ts';
 import { accepted, startedAnswer } from './operations.ts';
 
 /**
- * The options that the API offers. The command line also takes a platform address and the API secret of a deployment. They
- * are left out here: with an address a client could send the token of the service anywhere, and secrets must not be sent
- * to the bridge.
+ * The options that the API offers. Two options of the command are left out: with a platform address, a client could make the bridge
+ * send its token anywhere; and the API secret of a deployment must not be sent to the bridge.
  */
 type AccessBody = Pick<
   AccessQuestion,
@@ -119,7 +118,7 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
 /** Starts the comparison of derived data as an operation. @returns the answer with its first state */
 async function start(context: AdminContext, kind: 'doctor' | 'repair', actor: Actor) {
   const proveConnections = (work: OperationWork): Promise<Finished> => proveAll(context, kind, actor, work);
-  // A proof is of connections, not of targets.
+  // Derived data is checked for each connection, so the operation has no target.
   return accepted(
     await context.operations.start({ kind, target: undefined, by: actor.by }, proveConnections),
   );

@@ -75,7 +75,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
       413: 'The plan is too large for this route.',
     },
     handle: async ({ operation, saved }, actor) => {
-      // The schema requires exactly one of both (oneOf).
+      // The schema (`oneOf` above) requires exactly one of `operation` and `saved`.
       const document = saved === undefined ? await planOf(context, operation ?? '') : JSON.stringify(saved);
       const planned = plansIn(document, context);
       return start(context, 'apply', { by: actor.by }, (work) => carryOut(context, planned, actor, work));
@@ -144,7 +144,7 @@ async function repair(
   return toFinished(reports);
 }
 
-/** Applies plans, or none of them when one is stale: the mapping changed, or a resource to another state than planned. */
+/** Applies plans, or none of them if one is stale: the mapping rules or a resource changed otherwise than the plan says. */
 async function carryOut(
   context: AdminContext,
   planned: readonly PlannedScope[],
@@ -170,7 +170,7 @@ async function carryOut(
 
 /**
  * Compares plans with the present state of their resources.
- * @returns `reviewed`: what is still to be applied. `stale`: changes that do not hold any more, in words
+ * @returns `reviewed`: each plan without the changes that are already made. `stale`: changes that do not hold any more, in words
  */
 async function reviewAll(planned: readonly PlannedScope[], work: OperationWork) {
   const stale: string[] = [];
@@ -187,7 +187,7 @@ async function reviewAll(planned: readonly PlannedScope[], work: OperationWork) 
   return { reviewed, stale };
 }
 
-/** Item of `stale` if the plan was made with other rules; its changes are then not checked. */
+/** Item of `stale` for a plan that was made with other mapping rules. The changes of this plan are not checked. */
 const MAPPING_RULES = 'the mapping rules';
 
 function staleResult(stale: readonly string[]): Finished {

@@ -1,5 +1,5 @@
-// Routes of links between resources and their accounts or groups (docs/glossary.md): list, export, import and remove. `keep`
-// accepts that the links to a target stay after it left the settings.
+// Routes of links between resources and their accounts or groups (docs/glossary.md): list, export, import and remove them. `keep`
+// accepts that accounts stay at a target that left the settings.
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
 import { findForOrder, toSearched } from '../../../ops/find.ts';
 import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/links/link-rows.ts';

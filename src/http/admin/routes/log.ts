@@ -41,8 +41,8 @@ interface LogQuery extends SpanQuery {
 }
 
 /**
- * Header of the answer: ref of the one resource that the filter `resource` named. An address may contain a ref, but no name,
- * because a name is personal data.
+ * Header of the answer: ref of the one resource that the filter `resource` named. A client may put this ref into an address, which
+ * proxies may log, but not the name: a name is personal data.
  */
 const RESOURCE = 'X-Resource';
 /** Characters that a header may have without encoding. */

@@ -37,7 +37,7 @@ const explained = {
 const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
 const summary = 'Explains why a person or group is, or is not, at each target as desired.';
 const DEFAULT_SECONDS = 30;
-/** Time limit of the search of the log. GET /log finds the entries that are missing then. */
+/** Time limit of the search of the log. GET /log also finds the entries that this limit leaves out. */
 const LOG_MS = 100;
 
 export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
@@ -118,7 +118,7 @@ async function explainAll(
 }
 
 /**
- * Finds the resource that an order means by this name, which several connections may have pushed under one ref.
+ * Finds the resource that an order means by this name: one result for each connection that has pushed it under the same ref.
  * @throws Problem 404 when no resource has the name, 409 when several have it
  */
 async function findOne(

@@ -1,5 +1,5 @@
-// Routes of the mapping workbench: try an attribute mapping that is not in the settings on one person, and count its effect on all
-// users. Both only read.
+// Routes of the mapping workbench, for an attribute mapping that is not in the settings: one route tries it on one person, another
+// counts its effect on all users. The routes write nothing.
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { effectOfMapping } from '../../../ops/mapping-effect.ts';
 import { tryMapping } from '../../../ops/try-mapping.ts';
@@ -175,7 +175,7 @@ const unknown = (): Problem =>
     'No person of this target has this name. Say a userName, externalId, address, id, or a ref such as User:<id>.',
   );
 
-/** Returns a function that runs its argument. It throws Problem 429 while `most` others run. */
+/** Returns a function that runs its argument, and throws Problem 429 while `most` earlier arguments run. */
 function createLimit(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   return async (work) => {

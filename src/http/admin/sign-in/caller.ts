@@ -37,8 +37,9 @@ interface CallerSources {
 }
 
 /**
- * Returns a function that determines the caller. With the header Authorization this is the person that a proxy names, else a
- * holder of the admin token. Without the header it is the person of a session, else the person that a proxy names.
+ * Returns a function that determines the caller. A request with the header Authorization comes from the person that a proxy names,
+ * else from a holder of the admin token. A request without it comes from the person of a session, else from the person that a proxy
+ * names.
  */
 export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSources): IdentifyCaller {
   const proxy = signIn?.proxy;
@@ -63,7 +64,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 
   function byProxy(request: IncomingMessage): AdminCaller | undefined {
     if (!proxy || !signIn || !proxies) return undefined;
-    // Another client could send the headers of the proxy.
+    // A client that is not the proxy could send the same headers, so its headers are not read.
     if (!isWithin(proxies, plainAddress(request.socket.remoteAddress ?? ''))) return undefined;
     const name = headerOf(request, proxy.nameHeader)?.trim();
     if (!name) return undefined;
@@ -116,7 +117,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
         isStillValid: () => Promise.resolve(isRightToken(checkAdmin, request)),
       };
     }
-    // Without a sign-in the admin token is the only way in, so its check tells how to send it.
+    // Where operators do not sign in, only the admin token is accepted. The error of its check tells how to send it.
     if (!signIn && checkAdmin) checkAdmin(request);
     throw new Problem(401, 'Nobody is signed in: sign in at /admin/.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },
@@ -125,9 +126,10 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 }
 
 /**
- * Refuses requests of pages other than the operators' page. A browser sends the cookie, and a proxy its headers, with
- * requests of any page. A page of another origin cannot hide its origin. It cannot set `x-scim-bridge-via` either without a
- * CORS preflight, which the API never allows. @throws Problem 403
+ * Refuses requests that pages other than the operators' page send with the cookie of the browser or the headers of the proxy. The
+ * browser tells the origin of the page in `sec-fetch-site`. A page of another origin also cannot set `x-scim-bridge-via` without a
+ * CORS preflight, which the API never allows.
+ * @throws Problem 403
  */
 function refuseOtherPages({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];

@@ -63,10 +63,10 @@ export function createProvider(deps: { clock: Clock }, settings: ProviderSetting
 
   async function configuration(): Promise<openid.Configuration> {
     const { issuer, clientId, clientSecret, allowLoopbackHttp } = settings;
-    // The secret may come from a file that was rotated; then the configuration is made anew.
+    // A changed secret, such as one from a rotated file, needs a new configuration.
     if (known && known.secret === clientSecret && deps.clock.now() - known.readAt < FRESH_MS)
       return known.config;
-    // Checks the signature of the ID token too, although the token comes by TLS from the provider itself.
+    // By default the library does not check the signature of an ID token that comes by TLS from the provider itself.
     const execute = [openid.enableNonRepudiationChecks];
     // The settings allow http:// for loopback addresses only (address-checks.ts).
     if (allowLoopbackHttp) execute.push(openid.allowInsecureRequests);
