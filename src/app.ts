@@ -106,14 +106,14 @@ async function startWork(
     const options = { ...config.reconcile, returnedTargetsNoted: noted };
     const scheduler = startScheduler(parts, buildScopes(parts, targets, states), options);
     releasers.add('scheduler', scheduler.stop);
-    releasers.add('proof of derived data', startProofPass(parts, states));
   }
   // Released before the scheduler (releasers run from the last to the first): the stop of the scheduler waits for `noted`, and
   // `stopNoting` ends that wait.
   releasers.add('known targets', stopNoting);
-  // A worker sends notices and completes interrupted orders to forget too, because an installation may have no scheduler. Leases
-  // let one process do each at a time.
+  // A worker proves derived data, sends notices and completes interrupted orders to forget too, because an installation may have no
+  // scheduler. Leases let one process do each at a time.
   if (role !== 'api') {
+    releasers.add('proof of derived data', startProofPass(parts, states));
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
     const operations = createOperationStore({ redis }, config.redis);
     const finishing = startFinishingForgets({ ...parts, operations }, states, {

@@ -9,6 +9,8 @@ import { readStatus } from '../../src/ops/status/status.ts';
 import { ADMIN_TOKEN, buildBridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { scrape } from '../support/scrape.ts';
+import { startApp } from '../../src/app.ts';
+import { randomIds, systemClock } from '../../src/support/sources.ts';
 import { createLogger, silentLogger, type Logger } from '../../src/support/logger.ts';
 
 /** Runs one pass of a scheduler, and stops the scheduler after it. */
@@ -123,3 +125,24 @@ test('an audit entry was removed → the periodic proof, doctor and a metric rep
     await bridge.stop();
   }
 });
+
+test('no process has the role scheduler → a worker makes the periodic proof of derived data', async () => {
+  const bridge = await buildBridge({ role: 'api' });
+  const { redis, states } = openDesiredStates(bridge.config);
+  // The first wait of the periodic proof is at least five minutes.
+  const clock = {
+    ...systemClock,
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 1000), signal),
+  };
+  const deps = { logger: silentLogger, clock, ids: randomIds, random: Math.random };
+  const worker = await startApp(bridge.config, 'worker', deps);
+  try {
+    await untilReady(redis, 5000);
+    await eventually('a proof was made', async () => (await states[0]?.proof.last()) !== undefined, 20_000);
+    expect(await states[0]?.proof.last()).toMatchObject({ faults: 0, by: 'service' });
+  } finally {
+    redis.disconnect();
+    await worker.stop();
+    await bridge.stop();
+  }
+}, 60_000);

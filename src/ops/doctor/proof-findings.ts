@@ -13,7 +13,7 @@ const ADVICE: Partial<Record<Fault, string>> = {
 };
 const REPAIR = 'Run scim-bridge doctor --repair, then scim-bridge reconcile.';
 
-/** The scheduler runs a proof every hour, so a last proof older than a day means that no scheduler runs. */
+/** The service runs a proof every hour, so a last proof older than a day means that no process runs that makes it. */
 const OLD_MS = 24 * 60 * 60_000;
 
 /** Returns one finding for each family and fault of a proof that has just ended. */
@@ -33,7 +33,7 @@ function toFindings(
   return [...(repaired > 0 ? [done] : []), ...(repaired < count ? [left] : [])];
 }
 
-/** Returns one finding for each connection about its last proof, which the scheduler or an operator made. */
+/** Returns one finding for each connection about its last proof, which the service or an operator made. */
 export function lastProofFindings(
   connections: readonly string[],
   reports: readonly ProofReport[],
@@ -46,7 +46,10 @@ export function lastProofFindings(
     const message = `${proofSummary(report)} (compared ${isoTime(report.endedAt)})`;
     if (report.faults > 0) return error(message, 'Run scim-bridge doctor --deep.');
     if (now - report.endedAt <= OLD_MS) return ok(message);
-    return warning(message, 'The scheduler compares once an hour: check that a process of its role runs.');
+    return warning(
+      message,
+      'The service compares once an hour: check that a process with the role all, worker or scheduler runs.',
+    );
   });
 }
 

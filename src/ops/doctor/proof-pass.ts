@@ -1,5 +1,5 @@
-// Proves derived data by the records about once an hour, in the scheduler, and checks the hash chains of the logs. Such a pass
-// repairs nothing; doctor, status, /health and metrics show its findings.
+// Proves derived data by the records about once an hour, in one of the processes with the role `all`, `worker` or `scheduler`, and
+// checks the hash chains of the logs. Such a pass repairs nothing; doctor, status, /health and metrics show its findings.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Logger } from '../../support/logger.ts';
 import { startRounds } from '../../support/rounds.ts';
@@ -11,8 +11,8 @@ import { proveConnection } from './prove.ts';
 const FIRST_MS = 5 * 60_000;
 const EVERY_MS = 60 * 60_000;
 /**
- * Time after a pass in which no scheduler starts another one. It is a little shorter than the wait between the passes of one
- * scheduler, so that the turn is free when this scheduler tries again.
+ * Time after a pass in which no process starts another one. It is a little shorter than the wait between the passes of one
+ * process, so that the turn is free when this process tries again.
  */
 const REST_MS = EVERY_MS - FIRST_MS;
 /** Time after which a pass without end counts as killed. */
@@ -27,12 +27,12 @@ export function startProofPass(
 ): () => Promise<void> {
   async function pass(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { connection, proof } = state;
-    // Several schedulers take turns: together they make about one pass an hour.
+    // Several processes take turns: together they make about one pass an hour.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
-    // Stays 1 ms after a failure, so that the next scheduler may try at once.
+    // Stays 1 ms after a failure, so that the next process may try at once.
     let restMs = 1;
     try {
-      const order = { by: 'scheduler', pauseMs: PAUSE_MS, signal };
+      const order = { by: 'service', pauseMs: PAUSE_MS, signal };
       const { faults, findings } = await proveConnection({ clock, logger }, state, order);
       const families = findings.map(({ family, fault, count }) => ({ family, fault, count }));
       if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CASES, isSelected, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
+import { CASES, chartYaml, isSelected, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
 
 const SERVE = readFileSync(join(import.meta.dirname, '../../../src/cli/serve.ts'), 'utf8');
 const LAST_RESORT_S = Number(/LAST_RESORT_MS = ([\d_]+)/.exec(SERVE)?.[1]?.replaceAll('_', '')) / 1000;
@@ -143,4 +143,6 @@ test('the reconcile CronJob never runs twice at once, and a run that ends with e
   expect(podFailurePolicy.rules[0]).toMatchObject({ action: 'FailJob', onExitCodes: { values: [2, 65, 78] } });
   expect(podFailurePolicy.rules[0].onExitCodes.containerName).toBe(template.spec.containers[0].name);
   expect(template.spec).toMatchObject({ restartPolicy: 'Never', containers: [{ args: ['reconcile'] }] });
+  // A dead letter fails each try, and each try compares everything.
+  expect(chartYaml('values.yaml').reconcile.cronJob.backoffLimit).toBe(0);
 });
