@@ -9,6 +9,7 @@ import { applySaved } from '../reconcile/apply/apply-saved.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
+import { failedReport, TargetSilent } from '../reconcile/target-silent.ts';
 import { type PlanReview, reviewPlan, scopeOfPlan } from '../reconcile/plan/review-plan.ts';
 import { counted, total } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -86,7 +87,7 @@ async function applyAll(plans: Plan[], context: CommandContext, flags: ApplyFlag
   const isDataLost = leastExit === 1;
   if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli, isDataLost);
   const left = reviews.map((review) => review.left);
-  if (!(await isAgreed(left, flags))) {
+  if (!(await isAgreed(left, flags, context.signal))) {
     complain(UNCHANGED);
     cli.exit(1);
     return;
@@ -176,13 +177,13 @@ function printLeft(
  * @returns false: the operator said no
  * @throws Error when plans with a destructive change are not confirmed
  */
-async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
+async function isAgreed(left: Plan[], flags: ApplyFlags, ended: AbortSignal): Promise<boolean> {
   const writes = total(left.map(writesIn));
   const question = carryOutQuestion(writes);
   const isDestructive = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
   if (!left.some(({ entries }) => entries.some(isDestructive)))
-    return writes === 0 || agrees(flags, question);
-  await confirm(flags, question);
+    return writes === 0 || agrees(flags, question, ended);
+  await confirm(flags, question, { ended });
   return true;
 }
 
@@ -195,6 +196,7 @@ async function applyOne(
 ): Promise<RunReport> {
   const { name, scope, guard } = each;
   const progress = createProgressLine(name);
+  const startedAt = await scope.runs.now();
   const report = await atTarget(
     each,
     context,
@@ -208,7 +210,12 @@ async function applyOne(
         onProgress: progress.show,
       }),
     progress.note,
-  ).finally(progress.end);
+  )
+    .catch(async (error: unknown) => {
+      if (!(error instanceof TargetSilent)) throw error;
+      return failedReport(startedAt, await scope.runs.now(), error.message);
+    })
+    .finally(progress.end);
   if (!flags.json) printReport(name, report);
   return report;
 }

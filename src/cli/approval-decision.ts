@@ -51,10 +51,12 @@ export async function decideByCommand(states: DesiredState[], typed: TypedOrder)
   const preview = await previewDecision(states, id, settingsOf, action, selection, SHOWN_CHANGES);
   if (!preview) throw await unknownApproval(states, id);
   const { approval, count, items } = preview;
-  await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
-    printApproval(approval);
-    printChanges(items);
-    if (count > items.length) say(`  … and ${count - items.length} more`);
+  await confirm(flags, `Really ${action} ${count} of ${id}?`, {
+    show: () => {
+      printApproval(approval);
+      printChanges(items);
+      if (count > items.length) say(`  … and ${count - items.length} more`);
+    },
   });
   const actor = actorOf(cli, flags);
   const isApproval = action === 'approve';

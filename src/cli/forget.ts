@@ -63,9 +63,10 @@ export function forgetCommand(program: Command, cli: Cli): void {
         };
         const checked = await checkForget(states, text, options);
         if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
-        await confirm(flags, `Remove all that is kept of ${text}, for good?`, () =>
-          say(...checked.persons.flatMap(({ accounts }) => accounts.flatMap(stayText))),
-        );
+        await confirm(flags, `Remove all that is kept of ${text}, for good?`, {
+          show: () => say(...checked.persons.flatMap(({ accounts }) => accounts.flatMap(stayText))),
+          ended: signal,
+        });
         const deps = { clock: systemClock, ids: randomIds, operations };
         const outcome = await forgetPerson(deps, states, text, options);
         if (outcome.kind !== 'forgotten') throw toError(outcome, text, { config, ...flags });

@@ -8,7 +8,7 @@ import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
 import { UnknownResource } from './unknown-resource.ts';
-import { atTarget, withScopes } from './scopes.ts';
+import { atTargetOrTell, withScopes } from './scopes.ts';
 import { withStore } from './store.ts';
 
 interface Flags extends OperatorFlags {
@@ -60,10 +60,12 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
     if (found.length === 0)
       throw new Error(`Nothing of ${text} is handed over: see scim-bridge handover list.`);
     const count = total(found.map(({ handover }) => movedOf(handover)));
-    await confirm(flags, `Move ${counted(count, 'item')} of ${text} back?`, () => {
-      for (const { handover } of found) say(...linesOf(handover));
+    await confirm(flags, `Move ${counted(count, 'item')} of ${text} back?`, {
+      show: () => found.forEach(({ handover }) => say(...linesOf(handover))),
+      ended: context.signal,
     });
     const undone = [];
+    let isWhole = true;
     for (const each of found) {
       const order = {
         actor: actorOf(cli, flags),
@@ -72,19 +74,22 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
       };
       const { scope } = each;
       const at = { scope, name: `${scope.connection} → ${scope.target.name}` };
-      undone.push(
-        await atTarget(at, context, (answering) => undoHandover(each, { ...order, signal: answering })),
+      const back = await atTargetOrTell(at, context, (answering) =>
+        undoHandover(each, { ...order, signal: answering }),
       );
+      isWhole &&= back !== undefined && back.problem === undefined;
+      if (!back) continue;
+      undone.push(back);
+      const { name, returned, left, problem } = back;
+      if (!flags.json)
+        say(
+          `${at.name}: ${counted(returned, 'item')} of ${name} moved back${left > 0 ? `, ${left} left where they are now: see scim-bridge log` : ''}`,
+        );
+      if (problem !== undefined)
+        complain(`Not complete at ${scope.target.name}: ${problem}. Give the order again.`);
     }
     if (flags.json) sayJson(undone);
-    else
-      for (const { connection, target, name, returned, left } of undone)
-        say(
-          `${connection} → ${target}: ${counted(returned, 'item')} of ${name} moved back${left > 0 ? `, ${left} left where they are now: see scim-bridge log` : ''}`,
-        );
-    for (const { target, problem } of undone)
-      if (problem !== undefined) complain(`Not complete at ${target}: ${problem}. Give the order again.`);
-    if (undone.some(({ problem }) => problem !== undefined)) cli.exit(1);
+    if (!isWhole) cli.exit(1);
   });
 }
 

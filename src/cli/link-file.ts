@@ -51,7 +51,13 @@ export async function importFrom(
   const given = { mayWrite: !flags.dryRun };
   await withScopes(readConfig(command, cli), given, async ({ scopes, signal }) => {
     const all = scopes.map(({ scope }) => scope);
-    const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
+    const options = {
+      ...actorOf(cli, flags),
+      dryRun: flags.dryRun ?? false,
+      signal,
+      tell: (connection: string, target: string, waiting: string) =>
+        complain(`${connection} → ${target}: ${waiting}`),
+    };
     let number = 0;
     async function* rows(): AsyncGenerator<unknown> {
       const input = createReadStream(file);
@@ -64,15 +70,30 @@ export async function importFrom(
         if (text.trim() !== '') yield parsed(text);
       }
     }
-    for await (const { outcome, why } of importLinks(all, rows(), options)) {
-      counts[outcome] = (counts[outcome] ?? 0) + 1;
-      if (why !== undefined) complain(`line ${number}: ${outcome}: ${why}`);
+    try {
+      for await (const { outcome, why } of importLinks(all, rows(), options)) {
+        counts[outcome] = (counts[outcome] ?? 0) + 1;
+        if (why !== undefined) complain(`line ${number}: ${outcome}: ${why}`);
+      }
+    } catch (error) {
+      if (number > 0) {
+        tellCounts(counts, flags);
+        complain(
+          `The import ended at line ${number}. Import the file again: what is linked already stays so.`,
+        );
+      }
+      throw error;
     }
   });
-  const { imported = 0, unchanged = 0, ...failed } = counts;
-  if (flags.json) sayJson({ dryRun: flags.dryRun ?? false, counts });
-  else say(`${imported} ${flags.dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
-  if (Object.keys(failed).length > 0) cli.exit(1);
+  tellCounts(counts, flags);
+  const isTaken = (outcome: string): boolean => outcome === 'imported' || outcome === 'unchanged';
+  if (!Object.keys(counts).every(isTaken)) cli.exit(1);
+}
+
+function tellCounts(counts: Partial<Record<Imported, number>>, { dryRun = false, json }: ImportFlags): void {
+  const { imported = 0, unchanged = 0 } = counts;
+  if (json) sayJson({ dryRun, counts });
+  else say(`${imported} ${dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
 }
 
 /** Returns the JSON value of a line; undefined: it is no JSON, which the import reports. */

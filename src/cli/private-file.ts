@@ -9,16 +9,20 @@ import { join } from 'node:path';
  * Lets `write` fill a file that no other user may read. The file has its name only when it is complete; a file that `write` or a
  * signal leaves incomplete is removed. With `overwrite` it replaces an existing file; a symbolic link is replaced, not followed.
  * @param options.overwrite undefined: the command has no such option
- * @throws Error when the name is taken and `overwrite` is not true
+ * @throws Error when the name is taken and `overwrite` is not true, or is of a device, a pipe or a folder
  */
 export async function writePrivately<T>(
   file: string,
   { overwrite }: { overwrite: boolean | undefined },
   write: (out: FileHandle) => Promise<T>,
 ): Promise<T> {
-  if (!overwrite && (await isThere(file))) throw taken(file, overwrite);
+  const former = await lstat(file).catch(() => undefined);
+  // The rename would replace a device such as /dev/null for every program of the machine.
+  if (former && !former.isFile() && !former.isSymbolicLink())
+    throw new Error(`${file} is no regular file: name a file${former.isDirectory() ? ' in it' : ''}.`);
+  if (!overwrite && former) throw taken(file, overwrite);
   const path = `${file}.${randomBytes(6).toString('hex')}.part`;
-  const signals = ['SIGINT', 'SIGTERM'] as const;
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const onSignal = (signal: NodeJS.Signals): void => {
     rmSync(path, { force: true });
     process.kill(process.pid, signal);
@@ -42,12 +46,6 @@ export async function writePrivately<T>(
     for (const signal of signals) process.off(signal, onSignal);
   }
 }
-
-const isThere = (file: string): Promise<boolean> =>
-  lstat(file).then(
-    () => true,
-    () => false,
-  );
 
 /** Gives the file at `path` the name `file`, which replaces no file of somebody else. */
 async function takeName(path: string, file: string, overwrite: false | undefined): Promise<void> {

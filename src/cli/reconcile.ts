@@ -115,6 +115,7 @@ async function reconcileOne(
             plan.anotherTenant === undefined
               ? question
               : `Forget the links to the former tenant? ${question}`,
+            answering,
           );
         },
       }),

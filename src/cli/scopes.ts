@@ -6,6 +6,7 @@ import { openScopes } from '../app/open.ts';
 import type { AppDeps } from '../app/parts.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
+import { TargetSilent } from '../reconcile/target-silent.ts';
 import { whileAnswering } from '../reconcile/while-answering.ts';
 import { complain } from './output.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
@@ -36,6 +37,21 @@ export const atTarget = <T>(
   run: (answering: AbortSignal) => Promise<T>,
   tell: (waiting: string) => void = (waiting) => complain(`${name}: ${waiting}`),
 ): Promise<T> => whileAnswering(scope, signal, run, tell);
+
+/**
+ * Runs `run` as `atTarget` does, for a command that goes on with its other targets.
+ * @returns undefined: the target does not answer, and a message says so
+ */
+export const atTargetOrTell = <T>(
+  each: Pick<SelectedScope, 'scope' | 'name'>,
+  context: Pick<CommandContext, 'signal'>,
+  run: (answering: AbortSignal) => Promise<T>,
+): Promise<T | undefined> =>
+  atTarget(each, context, run).catch((error: unknown) => {
+    if (!(error instanceof TargetSilent)) throw error;
+    complain(`${each.name}: ${error.message}`);
+    return undefined;
+  });
 
 /**
  * V8 collects garbage when the heap has grown by this percentage of the live objects, so that a command needs less memory. By

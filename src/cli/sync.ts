@@ -12,7 +12,7 @@ import { actionName } from '../reconcile/text/render-words.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { MAX_MS } from './deadline.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { atTarget, withScopes, type CommandContext } from './scopes.ts';
+import { atTargetOrTell, withScopes, type CommandContext } from './scopes.ts';
 import { logLineText } from './log-text.ts';
 import { findMeant } from './unknown-resource.ts';
 import { say, sayJson } from './output.ts';
@@ -40,18 +40,19 @@ export function syncCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const options = { target: flags.target, mayWrite: !flags.dryRun };
-      const reports = await withScopes(config, options, (context) =>
+      const { reports, isWhole } = await withScopes(config, options, (context) =>
         syncAll(text, { ...context, config }, flags, actorOf(cli, flags)),
       );
       if (flags.json) sayJson(reports);
       const codes = reports.map(exitCodeOf);
       // A refusal (1) at one target is told before a held change (2) at another, as by reconcile.
-      cli.exit(codes.includes(1) ? 1 : Math.max(...codes));
+      cli.exit(!isWhole || codes.includes(1) ? 1 : Math.max(...codes));
     });
 }
 
 /**
  * Syncs the resource that `text` names at each target of each connection that pushed it.
+ * @returns `isWhole`: every target has answered; the others have no report
  * @throws UnknownResource; Error if `text` means several refs
  */
 async function syncAll(
@@ -59,7 +60,7 @@ async function syncAll(
   context: CommandContext & { config: Config },
   flags: Flags,
   actor: Actor,
-): Promise<SyncReport[]> {
+): Promise<{ reports: SyncReport[]; isWhole: boolean }> {
   const { scopes, config } = context;
   const searched = connectionsOf(scopes.map(({ scope }) => scope));
   const found = await findMeant(searched, text, { config, target: flags.target });
@@ -67,6 +68,7 @@ async function syncAll(
   if (!(limitMs > 0 && limitMs <= MAX_MS))
     throw new Error(`--timeout is a number of seconds above 0, at most ${Math.floor(MAX_MS / 1000)}.`);
   const reports: SyncReport[] = [];
+  let isWhole = true;
   const print = (line: string): void => {
     if (!flags.json) say(line);
   };
@@ -74,7 +76,7 @@ async function syncAll(
     const ofConnection = scopes.filter(({ scope: { connection } }) => connection === each.connection);
     for (const { scope, name } of ofConnection) {
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
-      const report = await atTarget({ scope, name }, context, (answering) =>
+      const report = await atTargetOrTell({ scope, name }, context, (answering) =>
         syncOne(scope, each, {
           dryRun: flags.dryRun ?? false,
           actor,
@@ -84,11 +86,13 @@ async function syncAll(
           onStep: (step) => print(`  ${logLineText(step)}`),
         }),
       );
+      isWhole &&= report !== undefined;
+      if (!report) continue;
       for (const line of endLines(report)) print(`  ${line}`);
       reports.push(report);
     }
   }
-  return reports;
+  return { reports, isWhole };
 }
 
 /**

@@ -69,7 +69,7 @@ async function cutBackup(
   throw new Error('each backup was whole before the signal');
 }
 
-test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   '%s ends a backup → its name is still free, and the next backup under this name is whole',
   async (signal) => {
     const kill = (child: ChildProcess) => child.kill(signal);
@@ -134,4 +134,18 @@ test('SIGTERM ends `restore -` while it reads standard input → nothing of the 
   child.kill('SIGTERM');
   expect(await ended(child)).toEqual([null, 'SIGTERM']);
   expect(readdirSync(spool)).toEqual([]);
+});
+
+test('`plan --out` and `backup --overwrite` name a pipe → it stays, exit 1', async () => {
+  // Stands for a device such as /dev/null.
+  const name = path('pipe');
+  spawnSync('mkfifo', [name]);
+  for (const words of [
+    ['plan', '--out', name],
+    ['backup', name, '--overwrite'],
+  ]) {
+    const { code, errors } = await place.commands.run(...words);
+    expect([code, errors]).toEqual([1, `${name} is no regular file: name a file.`]);
+    expect(statSync(name).isFIFO()).toBe(true);
+  }
 });

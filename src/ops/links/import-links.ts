@@ -4,6 +4,7 @@ import type { Holder } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { unrecognisedText } from '../../reconcile/tenant/tenant.ts';
+import { whileAnswering } from '../../reconcile/while-answering.ts';
 import { isGone } from '../../sync/calls/failures.ts';
 import { readGivenLink, refOfGiven, type GivenLink } from './given-link.ts';
 
@@ -34,9 +35,14 @@ interface ImportOptions extends Actor {
   /** Returns the outcomes without linking. */
   dryRun: boolean;
   signal: AbortSignal;
+  /** Called with a sentence about each longer wait for the rate limit of a target; undefined: it is not told. */
+  tell?: (connection: string, target: string, waiting: string) => void;
 }
 
-/** Imports the rows of an export and yields one outcome for each. The first link of a connection leaves an audit entry. */
+/**
+ * Imports the rows of an export and yields one outcome for each. The first link of a connection leaves an audit entry.
+ * @throws TargetSilent when the target of a row does not answer
+ */
 export async function* importLinks(
   scopes: readonly ReconcileScope[],
   rows: Iterable<unknown> | AsyncIterable<unknown>,
@@ -86,6 +92,7 @@ async function linkGiven(
     by,
     dryRun,
     signal,
+    tell = () => undefined,
     recordOnce,
   }: ImportOptions & { recordOnce: (scope: ReconcileScope) => Promise<void> },
 ): Promise<ImportedRow> {
@@ -99,7 +106,12 @@ async function linkGiven(
   if (!record)
     return { outcome: 'unknown', why: 'no resource, or more than one, has this ref, externalId or name' };
   if ((await scope.links.get(target, ref)).id === platformId) return keepLink(scope, ref, given, dryRun);
-  const difference = await differenceFrom(scope, given, record, signal);
+  const difference = await whileAnswering(
+    scope,
+    signal,
+    (answering) => differenceFrom(scope, given, record, answering),
+    (waiting) => tell(connection, target, waiting),
+  );
   if (difference === 'absent') return { outcome: 'absent', why: `the platform has no id ${platformId}` };
   if (difference !== undefined) return { outcome: 'mismatch', why: `${platformId} has ${difference}` };
   const holder = await otherHolder(scope, ref, given);

@@ -58,6 +58,8 @@ export async function applyPlan(
   const isProven = isReadWhole(plan);
   // A plan without changes needs no confirmation.
   const mayRepair = repair && (changeCount === 0 || ((await confirm?.(plan)) ?? true));
+  // The run may have ended during the question.
+  signal.throwIfAborted();
   if (changeCount > 0 && !mayRepair) return reportOnly(scope, plan, { findings, isProven, signal });
 
   const toJudge = mayRepair ? await refsToJudgeAnew(scope, findings) : [];
