@@ -1,6 +1,6 @@
 // Decides how many destructive changes need no approval (docs/adr/0011-guard.md). Pure. There are two callers. Before the
-// destructive writes of a sync, directory/guard computes the allowances (`allowanceOf`), and guard_take.lua compares the counts with
-// these. A reconcile calls `judgePlan` before it marks the resources of a plan.
+// destructive writes of a sync, directory/guard computes the allowances (`allowanceOf`), and guard_take.lua compares its counts
+// with them. A reconcile calls `judgePlan` before it marks the resources of a plan.
 
 /**
  * Destructive changes: deactivating an account, deleting an account or group, removing a member from a group, clearing an
@@ -114,7 +114,8 @@ export function judgePlan(
 }
 
 /**
- * Returns the total that the share of a kind refers to. Removed memberships are added, because `memberships` no longer has them. Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
+ * Returns the total that the share of a kind refers to. Removed memberships are added, because `memberships` no longer has them.
+ * Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
  */
 export function populationOf(
   kind: DestructiveKind,

@@ -19,7 +19,7 @@ export interface DeadLetter {
   name: string;
   /** ISO 8601. */
   since: string;
-  /** Reason and message of the link's condition, for a refusal the platform's message; without condition `Unknown` and ''. */
+  /** Reason and message of the link's condition (of a refusal the platform's message); without a condition `Unknown` and ''. */
   reason: string;
   message: string;
   /** HTTP status of the refusal. */
@@ -59,7 +59,7 @@ export async function listDeadLetters(
       for (const portion of inPortions(blocked, PORTION))
         found.push(...(await describe(state, outbox, portion)));
       if (found.length >= limit) return found;
-      // Without a found one the offset is past this target, and the next target skips the rest of it.
+      // If none was found here, the offset passes all dead letters of this target, and its rest is for the next target.
       skip = blocked.length > 0 ? 0 : Math.max(0, skip - (await outbox.countBlocked()));
     }
   }
@@ -130,7 +130,7 @@ export const retryDeadLetters = (
   );
 
 /**
- * Removes dead letters from the list. The desired state is kept, and the next change is synced again.
+ * Removes dead letters from the list. The desired state is kept, and the next change of the resource is synced.
  * @returns the removed ones
  */
 export const dropDeadLetters = (

@@ -46,8 +46,8 @@ const LOOKUPS: [Kind, string[]][] = [
 /** Returns all resources that `text` may identify, by connection. A part of a name or address does not match. */
 export async function findResources(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
   const wanted = text.trim();
-  // A ref is never ambiguous, because a command that found several resources asks for a ref. So a resource of another connection
-  // whose name has the form of this ref is left out.
+  // A command that found several resources asks for a ref, so a ref must be unambiguous: a resource whose name has the form of this
+  // ref is left out.
   const ref = refIn(wanted);
   const exact = ref ? await Promise.all(searched.map((state) => existing(state, [ref]))) : [];
   if (exact.some((each) => each.length > 0)) return exact.flat();
@@ -84,7 +84,7 @@ async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   return found.some((each) => each.length > 0) ? found.flat() : namedAtTarget(state, text);
 }
 
-/** Finds resources of one kind by the first of its indexes that has the text; ids do not end the search. */
+/** Finds resources of one kind by their ids, and by the first other index that has the text. */
 async function findByIndex(
   state: Searched,
   [kind, attributes]: (typeof LOOKUPS)[number],
@@ -93,10 +93,10 @@ async function findByIndex(
   const refs = new Set<Ref>();
   for (const attribute of attributes) {
     for (const hit of (await state.directory.lookup(kind, attribute, text)) ?? []) refs.add(refOf(kind, hit));
-    // An id may also be the name of another resource, so after the ids the names are searched too, in any letter case.
+    // The text may be the id of one resource and the name of another, so a found id does not end the search.
     if (attribute === 'id') continue;
     const known = await existing(state, refs);
-    // The first index with a hit decides: an equal address or externalId would belong to another resource.
+    // The first index with a hit ends the search: the same text as address or externalId would belong to another resource.
     if (known.length > 0) return known;
   }
   return [];

@@ -16,11 +16,11 @@ export async function findApproval(
 ): Promise<FoundApproval | undefined> {
   const isPart = listIdOf(id) !== id;
   const named = isPart ? await findPart(states, id) : await findList(states, id);
-  // If no decision has the id of this part, it can only be the id of a first approval.
+  // The id of a part is that of a decision, or else of a first approval.
   return named ?? (isPart ? findFirstApproval(states, id) : undefined);
 }
 
-/** Finds the decision about a part of a list. Only a decision has the id of a part. */
+/** Finds the decision about a part of a list. Of the approvals of a target, only decisions have the id of a part. */
 async function findPart(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
   return (await approvalsAround(states, id)).find((each) => isDecisionOf(each, id));
 }
@@ -38,16 +38,16 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   if (held && (held.approval.id === id || lastPlace === undefined)) return held;
   if (held?.list && lastPlace !== undefined) {
     const shown = await upToPlace(held, held.list, id, lastPlace);
-    // A list of which nothing is held any more was decided, so its decision is returned below.
+    // If nothing of the list is held any more, it was decided, and the decision is returned below.
     if (shown.approval.total > 0 || !decided) return shown;
   }
-  // A decision about a longer list covers this list; a decision about a shorter list does not cover changes held later.
+  // A decision about a longer list of the approval covers this list; one about a shorter list lacks the changes held later.
   const found =
     decided ?? ofApproval.find(({ approval }) => (lastPlaceOf(approval.id) ?? 0) >= (lastPlace ?? 0));
   return found && { ...found, approval: { ...found.approval, id } };
 }
 
-/** Returns the approvals of the targets whose connection and name the id may begin with. */
+/** Returns the approvals of the target with whose connection and name the id begins; none for an id of another form. */
 async function approvalsAround(states: readonly DesiredState[], id: string): Promise<FoundApproval[]> {
   const known: FoundApproval[] = [];
   for (const state of states)
@@ -85,7 +85,7 @@ async function findFirstApproval(
   // A decision has no list; for a rejection, `listOf` returns the changes that are still rejected.
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
-  // Some changes of the part may be decided, or taken back by the source, since the first approval: no order reaches these.
+  // Changes that were decided, or taken back by the source, since the first approval are not counted: no order reaches them.
   const counts = await firstApprovals.countStillIn(list, first.storedChoice);
   if (counts.total === 0) return undefined;
   const { selection } = first;

@@ -78,7 +78,7 @@ export async function createSelector(
   };
 }
 
-/** The target of a selection, and where its names are looked up. */
+/** The target of a selection, where its names are looked up, and the public id of the approval. */
 interface Place {
   state: DesiredState;
   target: string;
@@ -89,6 +89,7 @@ interface Place {
 /** The persons that a selection names. */
 interface ChosenPersons {
   refs: ReadonlySet<Ref>;
+  /** Given texts that are neither a ref nor an id (`namesAmong`). */
   names: readonly string[];
   /** Unmanaged members (`@<platform id>`, src/directory/member-names.ts). */
   unmanaged: ReadonlySet<string>;
@@ -104,6 +105,7 @@ async function findPersons(place: Place, given: readonly string[]): Promise<Chos
 /** The groups that a selection names. */
 interface ChosenGroups {
   refs: ReadonlySet<Ref>;
+  /** Given texts that are neither a ref nor an id (`namesAmong`). */
   names: readonly string[];
   /** Users whose membership of the groups is still to be removed. */
   leavers: ReadonlySet<Ref>;
@@ -126,7 +128,7 @@ async function concernedBy(
 ): Promise<(item: Destruction) => boolean> {
   const groupsOf = groups && (await currentGroups(state, page));
   const pageRefs = page.flatMap(refsOf);
-  // A name may also mean resources of the page that the source deleted: the search for it misses them if the name is in use again.
+  // A name also means resources of the page that the source deleted. `refsNamed` misses these if another resource has the name now.
   const withFormer = async (kind: Kind, { refs, names }: ChosenPersons | ChosenGroups): Promise<Set<Ref>> =>
     new Set([...refs, ...(await formerWithName(state, target, kind, pageRefs, names))]);
   const allPersons = persons && (await withFormer('User', persons));
@@ -159,7 +161,7 @@ async function withCause(
   });
 }
 
-/** Returns the texts that are neither a ref nor an id: a ref or an id means one resource, and never a name of the same form. */
+/** Returns the texts that are neither a ref nor an id. A ref or an id means one resource, even if another has it as a name. */
 async function namesAmong(state: DesiredState, given: readonly string[]): Promise<string[]> {
   const searched = toSearched([state]);
   const meant = await Promise.all(given.map((text) => idToRef(searched, text)));

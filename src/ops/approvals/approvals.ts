@@ -103,7 +103,7 @@ export async function previewDecision(
   const isWhole = selectionText(selection) === undefined;
   const retracted = action === 'withdraw' && isWhole ? await firstOf(found, settingsOf) : undefined;
   // If the id is that of a first approval, or the order withdraws one, `found` has its list. Else the id may mean held changes or
-  // those that are still rejected: the action, and the decisions made meanwhile, tell which.
+  // changes that are still rejected: `listOf` decides by the action, and by the decisions made meanwhile.
   const listOfFirst = found.first || retracted ? found.list : undefined;
   const list = listOfFirst ?? (await outbox.guardStore.listOf(action, withinTarget(approval)));
   if (!list) return { approval, count: 0, items: [] };
@@ -136,9 +136,8 @@ export async function decideApproval(
   const completed = needsTwo && action === 'approve' ? first : undefined;
   if (completed && selectedText !== undefined)
     throw new UnknownSelection(`${id} is a first approval: a second person approves it as a whole.`);
-  // A first approval of rejected changes has the id of their rejection. `withdraw` then takes back the first approval, and the
-  // rejection stays in force: without it the guard could allow the changes. Without a first approval, `decide` withdraws the
-  // rejection.
+  // A first approval of rejected changes has the id of their rejection. `withdraw` takes back only the first approval: if the
+  // rejection ended too, the guard could allow the changes. Without a first approval, `decide` below withdraws the rejection.
   const retracted =
     action === 'withdraw' && selectedText === undefined ? await firstOf(found, settingsOf) : undefined;
   if (retracted) return withdrawFirst(found, approval, retracted, actor);
@@ -182,7 +181,7 @@ async function withdrawFirst(
   return { kind: 'retracted', id: approval.id, items: first.total };
 }
 
-/** Returns the audit entry of an order. @param order.notes parts of its note, before that of the operator; undefined: left out */
+/** Returns the audit entry of an order. @param order.notes beginning of its note, before the operator's own; undefined: left out */
 function toAct(
   { target, id }: Approval,
   actor: Actor,
@@ -235,7 +234,7 @@ const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<
     }),
   );
 
-/** Adds to the reason of each decided change that the guard holds again, such as that of the last administrator, that it does. */
+/** Adds the new approval to the reason of each decided change that the guard holds again, as that of a last administrator. */
 async function withHeldAgain(
   { outbox, approval }: FoundApproval,
   items: HeldChange[],

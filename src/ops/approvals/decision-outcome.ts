@@ -48,8 +48,8 @@ export type DecisionOutcome =
   /** The approval has expired: nothing was decided, and the guard judges its changes again. */
   | { kind: 'expired' }
   /**
-   * No approval has the id; the first approval that this order would complete is gone; or nothing of the selection from a
-   * rejection is left.
+   * No approval has the id; the first approval that this order would complete is gone; or the order selects changes of a rejection,
+   * and none of them is rejected any more.
    */
   | { kind: 'unknown' }
   /** Too many first approvals wait at the target. */

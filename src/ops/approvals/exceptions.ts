@@ -62,7 +62,7 @@ export async function listExceptions(
   return views;
 }
 
-/** Adds to exceptions of one target the advice, and the words that hold now in place of those of the last sync. */
+/** Adds the advice to the exceptions of one target, and replaces words of the last sync that are no longer true (`presentOf`). */
 async function toViews(
   state: DesiredState,
   target: string,
@@ -93,7 +93,7 @@ async function toViews(
   });
 }
 
-/** Words for a group of which no change of a member is held or rejected any more: decided, taken back by the source, or expired. */
+/** Words for a group that waited for held or rejected changes of its members, when none is held or rejected any more. */
 const RELEASED: Partial<Record<string, string>> = {
   Held: 'what it waited for is no longer held',
   Rejected: 'the rejection does not stand any more',
@@ -142,7 +142,7 @@ function adviceOf(
   target: string,
   { approvals, expired, hold }: Pick<AdviceFacts, 'approvals' | 'expired'> & { hold: Hold | undefined },
 ): string {
-  // Only a target on hold has no resource; the type checker does not know that.
+  // Only the exception of a target on hold has no ref, which the type does not say, so both are checked.
   if (ref === null || reason === 'OnHold')
     return hold && isTenantHold(hold)
       ? `${holdAdvice(target, hold)}.`

@@ -109,7 +109,7 @@ function createDamagedItems() {
     note(connection: string, line: ArchiveLine, { sound, damaged }: ReturnType<typeof divideItems>): void {
       const placesOf = (items: readonly unknown[]): DamagedItem[] =>
         items.map((item) => placeOf(connection, line, item));
-      // A resource that changed during the backup is in a second line (`again`). With a sound one the backup has it.
+      // A resource that changed during the backup has a second line (`again`). If that is sound, the backup has the resource.
       if (line.again) for (const place of placesOf(sound)) places.delete(textOf(place));
       else for (const place of placesOf(damaged)) places.set(textOf(place), place);
     },

@@ -26,7 +26,7 @@ export interface RestoreReport {
   marked: number;
   /** Holds of operators before the restore, which the notes of its own holds repeat. */
   formerHolds: FormerHold[];
-  /** Numbers of what waited in the stored data, and was removed with it: no backup contains it. */
+  /** Numbers of security events and first approvals in the replaced data. They are lost, because no backup contains them. */
   removed: { events: number; firstApprovals: number };
   /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
@@ -48,7 +48,7 @@ export interface PutBackOptions {
   onItems?: OnItems;
 }
 
-/** Both throw once another restore may have begun. */
+/** Checks that throw once another restore may have begun, so that two restores do not mix their data. */
 interface BeforeWrite {
   /** Called before each write while the data is still whole: holds, and an entry of the audit log. */
   assertAlone: () => void;
@@ -56,7 +56,7 @@ interface BeforeWrite {
   beforeChange: () => void;
 }
 
-/** Puts the lines back and marks what is not synced. */
+/** Replaces the data of the chosen connections by the lines of the file, and marks the resources that are not synced. */
 export async function putBack(
   chosen: readonly DesiredState[],
   file: FileHandle,
@@ -87,7 +87,7 @@ export async function putBack(
   await deleteForgotten(forgotten, clock.now(), beforeChange);
   let marked = 0;
   for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile, beforeChange);
-  // The file may have links at targets that are not in the settings. `kept`: those where accounts stay by order.
+  // The file may have links at targets that are not in the settings. `kept`: those where accounts stay by order of an operator.
   beforeChange();
   await knownTargets.noteLinked(header.kept ?? []);
   return {

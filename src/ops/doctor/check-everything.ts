@@ -1,4 +1,5 @@
-// Checks Redis, clocks, settings and targets for doctor, with a platform client of its own for each target. It changes nothing.
+// Checks Redis, clocks, settings and targets for doctor, with a platform client of its own for each target. Writes only one thing:
+// the circuit breaker of a target closes if all answers of the target are good.
 import { connectPlatform, type PlatformCall, type PlatformClient } from '../../platform/client.ts';
 import { failureSinceWords, newKeyAdvice, pauseWords } from '../../reconcile/breaker-words.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
@@ -17,7 +18,7 @@ export interface CheckDeps {
   states: WriterStates;
 }
 
-/** Runs all checks without a write. Redis and platforms are checked separately, so that one failure does not hide another. */
+/** Runs all checks. Redis and each platform are checked in parallel, so that a failure of one does not hide that of another. */
 export async function checkEverything(
   deps: CheckDeps & {
     store: CheckedStore;
@@ -40,7 +41,7 @@ export async function checkEverything(
     const formerKeys = await Promise.all(
       well.map((name) => refusals(name, breakers.get(name), isOfFormerKey)),
     );
-    // The calls of doctor bypass the breaker, so their good answers close it here.
+    // The calls of doctor bypass the breaker and do not report their answers to it, so good answers close it here.
     await Promise.allSettled(well.map(async (name) => breakers.get(name)?.close()));
     const methods = await Promise.all(well.map((name) => refusals(name, breakers.get(name), isOfMethods)));
     const pauses = await Promise.all(settings.targets.map(({ name }) => pauseOf(name, breakers.get(name))));

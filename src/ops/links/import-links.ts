@@ -80,9 +80,9 @@ async function importLink(
 }
 
 /**
- * Finds the resource of a row by ref, externalId or name, checks that the platform has the same person or group under the id and
- * that no other resource has it, and links both. A wrong link would give one person the data of another. All values are then
- * written again.
+ * Finds the resource of a row by ref, externalId or name, and links it to the platform id of the row. Before, it checks that the
+ * platform has the same person or group under this id, and that no other resource is linked to the id: a wrong link would give one
+ * person the data of another. The next sync writes all values again.
  * @returns the outcome, with the cause of a refusal
  */
 async function linkGiven(
@@ -124,7 +124,7 @@ async function linkGiven(
 const BUSY_ELSEWHERE =
   'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does';
 
-/** Claims the id of a link that is stored already: this removes the link of a former connection that an interrupted import left. */
+/** Claims the id of a stored link. The claim removes the link of a former connection that an interrupted import left. */
 async function keepLink(
   { links: { elsewhere } }: ReconcileScope,
   ref: Ref,
@@ -176,7 +176,7 @@ async function storeLink(
   if (outcome === 'taken') return takenBy(platformId, ANOTHER);
   if (outcome === 'busy') return { outcome, why: 'a sync of it runs; import the line again' };
   if (outcome === 'unknown') return { outcome, why: 'it was deleted meanwhile' };
-  // Not earlier: if this link is refused, the link of a former connection is the only one that names the account.
+  // The link of a former connection is removed last: if the new link is refused, no other link names the account.
   await elsewhere.giveWay(target, platformId, reserved);
   return { outcome };
 }

@@ -78,7 +78,7 @@ async function* rowsAtRemoved(sources: LinkSources, filter: LinkFilter): AsyncGe
   for (const feed of await removedFeeds(sources, filter)) {
     for await (const { ref, link } of sources.knownTargets.linksAt(feed)) {
       const row = { ...toRow(feed, ref, link ?? {}), removed: true };
-      // A damaged link is listed too: no proof mends it at a removed target, and its account may be open.
+      // A damaged link is listed too: the repair of derived data does not reach removed targets, and the account may be open.
       yield link ? row : { ...row, condition: 'LinkDamaged' };
     }
   }

@@ -15,16 +15,16 @@ interface ForgetLinksOptions {
   resources: readonly Pick<FoundResource, 'connection' | 'ref'>[];
   /** Undefined: all targets. */
   target?: string | undefined;
-  /** Forgets although a change that takes access away is not written. */
+  /** Forgets a link also if a change that takes access away is not written yet. */
   leaveAccount?: boolean | undefined;
 }
 
-/** A link that is needed to take access away. `message`: why, and what to do. */
+/** Thrown when a link is needed to take access away at the platform. `message`: why it is needed, and what to do. */
 export class LinkNeeded extends Error {
   override name = 'LinkNeeded';
 }
 
-/** Returns what becomes of the account of a person who is not deleted at the source, after the order to leave it. */
+/** Returns the warning for an order to leave the account of a person whom the source still has. */
 export const adoptedAgainText = (target: string): string =>
   `The person is not deleted at the source: where adopt is exact, the next sync adopts the account again and takes the access away. To leave the account as it is, name the person in targets.${target}.users.protected and restart every process before the link is dropped.`;
 
@@ -33,18 +33,18 @@ interface Forgettable {
   acts: DesiredState['acts'];
   outbox: Outbox;
   row: LinkRow;
-  /** '': not known. */
+  /** Id of the account or group; '': not known. */
   platformId: string;
   /** Why the link is needed: access that the bridge still has to remove at the platform. No full stop. Undefined: it is not. */
   why: string | undefined;
-  /** The stored resource may still have the account, so its link keeps the id (`mayExist`) for a sync after a deletion. */
+  /** Whether the link keeps the platform id as `mayExist`: a sync after a deletion at the source has to find the account by it. */
   keepsId: boolean;
   /** Whether the source has the resource. */
   isPushed: boolean;
 }
 
 /**
- * Deletes the links of one resource. The next sync looks it up again and adopts only by the rules of `adopt`.
+ * Deletes the links of one resource. The next sync looks for its account or group again, and links it only as `adopt` allows.
  * @returns one row for each connection and target at which a link was deleted
  * @throws LinkNeeded, before any link is deleted
  */
@@ -85,7 +85,7 @@ async function findLinks(
     if (name !== (target ?? name)) continue;
     // Read for each target, because the source may delete the resource meanwhile.
     const [link, record] = await Promise.all([state.links.get(name, ref), state.directory.get(kind, id)]);
-    // A second order that does not leave the account must not drop the id that the first kept for a stored resource.
+    // A first order may have kept the id of a stored resource (`keepsId`). Only an order that leaves the account drops it.
     const platformId = link.id ?? (record && !leaveAccount ? undefined : idOfLeft(link));
     if (platformId === undefined) continue;
     const why =
@@ -106,13 +106,13 @@ const neededError = ({ row, why = '', isPushed }: Forgettable, isOfSeveral: bool
       (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
   );
 
-/** Returns the id of the account or group that a resource without platform id may have; '': it is not known; undefined: there is none. */
+/** Returns the id of the account or group that may exist for a link without platform id; '': not known; undefined: none may exist. */
 const idOfLeft = ({ mayExist, tried }: Link): string | undefined =>
   mayExist || tried ? (mayExist?.id ?? '') : undefined;
 
 /**
  * Returns why the link of a group is needed. A departed group stays at the platform by the policy: after its link is forgotten,
- * another group may be linked to it. Without a platform id, the link only keeps what is still to be looked for.
+ * another group may be linked to it. A link without a platform id is needed to find a group that may exist.
  */
 const whyGroupNeeded = (record: StoredRecord | undefined, { id, departed }: Link): string | undefined =>
   record || (departed && id !== undefined)

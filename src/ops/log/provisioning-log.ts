@@ -56,13 +56,13 @@ export function searchLog(
   return newestFirst(logs, filter);
 }
 
-/** The log of each resource with an account or group has an entry with one of these actions, unless its limits removed the entry. */
+/** Each resource with an account or group has an entry with one of these actions, unless the limits of the log removed it. */
 const FIRST_AND_LAST: readonly LogAction[] = ['create', 'adopt', 'deactivate', 'delete'];
 
 /**
  * Returns the refs of other resources of which the log has an entry of FIRST_AND_LAST with one of the names, such as a former
  * record. Other entries are not read, so that a large log takes less time.
- * @param filter `refs` are left out
+ * @param filter `refs`: the resources that are not meant
  */
 export async function othersNamed(
   states: readonly LogSource[],

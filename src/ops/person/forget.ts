@@ -110,8 +110,8 @@ export async function checkForget(
     ({ state, handover }) => (state !== 'closed' && state !== 'gone') || isUnderWay(handover),
   );
   if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
-  // In each connection the names of all are looked for: a connection that never linked the person may know fewer.
-  // A name that a pushed person has now is left out, because in a note it means that other person.
+  // Each connection is searched for the names that any of them knows: one that never linked the person may know fewer. A name that
+  // a pushed person has now is left out, because in a note it means that other person.
   const taken = new Set(persons.flatMap((person) => [...person.taken].map(fold)));
   const names = new Set(
     persons.flatMap((person) => [...person.names]).filter((name) => !taken.has(fold(name))),

@@ -45,8 +45,8 @@ async function addAccountAt(
   if (!mayHaveAccount(link) && !isPending) return;
   const handovers = desired.handovers.get(target);
   const unrecognised = (await outbox.whyUnrecognised()) ?? null;
-  // At another tenant the account of this id is somebody else's, also while a change is pending: the operator must not close
-  // it. Without an id the link alone tells the state.
+  // At another tenant the account with this id is somebody else's. It is not looked at, even while a change is pending, because the
+  // operator must not close it. Without an id the link alone tells the state.
   const isUnlooked = unrecognised !== null && id !== undefined;
   const seen = isUnlooked ? 'unread' : await lookAt(target, { ...link, ...(id !== undefined && { id }) });
   accounts.push({
@@ -70,7 +70,7 @@ function pendingOf({ mark, pendingMemberships, unconfirmedRemovals }: ResourceSt
   const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
   return {
     isPending: mark !== null || hasPending || unconfirmedRemovals.length > 0,
-    // Only an addition says that the account is not in the group.
+    // All pending memberships but additions: the account may still be in these groups.
     groups: [...leaving(pendingMemberships), ...unconfirmedRemovals],
   };
 }

@@ -61,7 +61,7 @@ const findingOf =
 const toWarning = findingOf('warning');
 const toError = findingOf('error');
 
-/** Returns the finding that no process applies changes; undefined: one does. */
+/** Returns the finding that no process applies changes; undefined: a process does. */
 export const workerMissing = (findings: readonly FleetFinding[]): FleetFinding | undefined =>
   findings.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
@@ -151,7 +151,7 @@ function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFi
     const message = `no process of the bridge has run since ${sinceText(last)}: ${consequence}`;
     return toError('noProcess', message, `Start scim-bridge serve; ${WHY_STOPPED}`);
   }
-  // A warning only: before the first start nothing is wrong yet.
+  // A warning and no error, because nothing is wrong before the first start.
   const message = `no process of the bridge has run with this Redis and prefix yet: ${consequence}`;
   return toWarning('noProcess', message, 'Start scim-bridge serve.');
 }

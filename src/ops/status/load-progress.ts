@@ -133,9 +133,9 @@ function stopOf(
   if (isOnHold) return 'hold';
   if (hasMoved) return 'address';
   if (isBreakerOpen) return 'breaker';
-  // Shorter pauses are part of the rate.
+  // Shorter pauses do not stop the load: they only lower its rate.
   if (pausedUntil - now > WINDOW_MS) return 'pause';
-  // Commands such as reconcile do not count as workers: after them nothing goes on.
+  // A command such as reconcile runs syncs too, but does not count as a worker: the load stops when the command ends.
   return workers.length === 0 ? 'noWorker' : null;
 }
 

@@ -24,7 +24,7 @@ export interface TargetStatus {
   /** Numbers of users and groups in the desired state. */
   users: number;
   groups: number;
-  /** Coverage of the target; `seen` comes from the last run, and is null when other resources are linked now. */
+  /** Coverage of the target; `seen` comes from the last run, and is null if the number of linked resources changed since. */
   coverage: CoverageOfKinds;
   /** Number of faults of derived data in the last proof; null before the first. */
   faults: number | null;
@@ -191,7 +191,7 @@ async function readStored(
   ]);
   const { dirty, inflight, blocked, oldestMs, priorities, exceptions } = backlog;
   const { lastRun, lastSuccessAt, expected, now } = backlog;
-  // The backlog counts changes as held that are decided since it was read, or that a decision has not moved yet.
+  // Not taken from the backlog, which still counts changes that were decided after its read, or that a decision has not moved yet.
   const held = await outbox.guardStore.countHeld();
   const approval = await outbox.guardStore.open();
   const guard = {

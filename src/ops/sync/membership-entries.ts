@@ -32,7 +32,7 @@ async function pendingOfUser(
   { look, pendingGroups, signal }: PendingToList,
 ): Promise<PlanEntry[]> {
   const { links, target, directory } = scope;
-  // Groups whose pending membership the platform has already.
+  // Groups that the person has already joined or left at the platform, although the membership is still pending.
   const doneGroups = look.pendingDone ?? [];
   const missing = notListed(look, pendingGroups);
   const refs = missing.map(({ group }) => group);

@@ -151,8 +151,8 @@ async function stillToSync(
 /**
  * Adds to the report of a person the groups, and to the report of a group the members, whose own sync is still to come or was
  * refused.
- * A group counts if it has no link, if its name is not confirmed (access goes by the name of a group), or if a comparison found
- * another difference: any other marked group may be marked for other members. Every marked or refused member counts.
+ * A marked or refused group counts if it has no link, if its name is not confirmed (access goes by the name of a group), or if a
+ * comparison found another difference; else its mark may be about other members. Every marked or refused member counts.
  * @param others for a person the groups, for a group the members that may be unwritten
  */
 export async function withUnwrittenOthers(

@@ -68,7 +68,7 @@ export async function syncOne(
   await steps.start();
   const unnoted = await orderSync(scope, found, { look, pendingGroups, actor });
   const untilEnded = { logger, signal };
-  // Each group is synced once here: syncNow of the person syncs the groups again that have to write a membership.
+  // Of a person, each group is synced once here. `syncNow` for the person, below, syncs the groups with pending memberships again.
   for (const other of others)
     if (kind === 'User') await syncResource({ ...scope, logger }, other, 'edit', signal);
     else await syncNow(scope, other, untilEnded, steps.read);
@@ -79,7 +79,7 @@ export async function syncOne(
 }
 
 /**
- * Returns the resources to sync with a user or group, besides those with a pending membership of it.
+ * Returns the resources to sync with a user or group, besides its groups or members with a pending membership.
  * @param compared entries of the comparison with the platform
  * @param memberships entries of pending memberships that the comparison lacks
  * @returns `others`: of a person the groups that are gone at the platform, or have another name there; of a group the members whose
