@@ -56,10 +56,10 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const { parts, refused } = await openParts(config, role, deps, releasers);
   const targets = buildTargets(parts);
   await joinFleet(parts, role, targets);
-  // A restore may have begun before it could see this process.
+  // The version is checked again, because a restore may have begun before it could see this process among the running ones.
   await checkDataVersion(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
-  // Before the queues start, so that after each new connection to Redis the check comes before the first sync.
+  // Watched before the queues start: after each new connection to Redis, the check for older data comes before the first sync.
   await watchForOlderData(parts, states);
   const { schedule, expectedSchedule } = config.reconcile;
   const reconcileGapMs = expectedGapMs(schedule ?? expectedSchedule);
@@ -69,7 +69,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   return { ...served, refused, stop: releasers.releaseAll };
 }
 
-/** Connects Redis, loads the scripts and opens the instruments. */
+/** Connects Redis, watches the version of its data, loads the scripts and opens the instruments. */
 async function openParts(
   config: Config,
   role: Role,

@@ -44,7 +44,7 @@ interface CallTally {
   callsFailed: number;
 }
 
-/** Counts pushes and calls since the start of the process, for the history of the operators' page. */
+/** Counts since the start of the process, for the history of the operators' page: pushes by connection, calls by target. */
 export interface Tallies {
   pushes: Map<string, PushTally>;
   calls: Map<string, CallTally>;
@@ -108,7 +108,7 @@ export function createInstruments(
         );
       }
       await reading;
-      // After the read, which removes all shared metrics.
+      // The tokens are shown after `readShared`, which removes their series with all shared metrics.
       showTokens(metrics, sources.tokens());
       return metrics.text();
     },
@@ -139,7 +139,7 @@ function connectionAt(root: string): string {
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
 
-/** Path of a request that means a SCIM endpoint: `/scim/v2` or, below a wrong base URL, the name of an endpoint (RFC 7644). */
+/** URL of a request for a SCIM endpoint: it has `/scim/v2` or, below a wrong base URL, the name of an endpoint (RFC 7644). */
 const SCIM_ADDRESS =
   /^[^?]*\/(?:[sS][cC][iI][mM]\/[vV]2|Users|Groups|Bulk|Schemas|ResourceTypes|ServiceProviderConfig)(?:[/?]|$)/;
 
@@ -240,11 +240,15 @@ function resourceOf(route: string): string {
   return RESOURCE_NAMES[name] ?? name;
 }
 
+/** Number of parts of equal length that the window is counted in. The oldest part is dropped when a new one begins. */
 const SLOTS = 60;
 
 export type FailureShare = ReturnType<typeof createFailureShare>;
 
-/** @param options.atLeast a smaller number of events counts as this number */
+/**
+ * Creates a counter of events and failures in a sliding window.
+ * @param options.atLeast a smaller number of events counts as this number
+ */
 export function createFailureShare(
   { clock }: { clock: Clock },
   { windowMs, atLeast }: { windowMs: number; atLeast: number },

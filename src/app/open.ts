@@ -60,7 +60,7 @@ export function openDesiredStates(config: Config) {
     /** Waits for Redis and checks the version of its data (command-redis.ts). */
     reach,
     /**
-     * Checks the version of the data; does nothing when Redis does not answer, which `doctor` tells.
+     * Checks the version of the data; does nothing when Redis does not answer, which `doctor` reports itself.
      * @throws DataVersionRefused, RestoreUnderWay
      */
     checkData: () => checkDataVersion(store),

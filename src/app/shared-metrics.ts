@@ -44,7 +44,7 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   showPulse(metrics, pulse);
   const states = pulse.up ? await Promise.all(targets.map((target) => readTarget(sources, target))) : [];
   for (const shared of SHARED) metrics[shared].reset();
-  // A gauge without labels is 0 after `reset`.
+  // A gauge without labels would be 0 after `reset`, so it is removed without a schedule.
   if (sources.reconcileGapMs === null) metrics.reconcileGap.remove();
   else metrics.reconcileGap.set(sources.reconcileGapMs / 1000);
   for (const state of states) if (state) showTarget(metrics, state);
@@ -138,7 +138,7 @@ function showExceptions(metrics: Metrics, target: string, backlogs: Backlog[]): 
   }
 }
 
-/** Sets since when reconcile runs succeed, are awaited, or fail. */
+/** Sets the end of the last successful run, since when a first success is awaited, and the number of failed runs in a row. */
 function showSuccessOfRuns(metrics: Metrics, target: string, backlogs: Backlog[]): void {
   // A connection that never had a success counts as 0, so that others do not hide it.
   const successes = backlogs.map(({ lastSuccessAt }) => lastSuccessAt ?? 0);
@@ -195,7 +195,7 @@ function showEvents(
 }
 
 function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
-  // A silent process adds 0, so that its series stays.
+  // A process whose heartbeat is overdue (`silent`) adds 0, so that its series stays.
   for (const { role, version, silent } of processes) metrics.processes.inc({ role, version }, silent ? 0 : 1);
   for (const finding of FLEET_FINDINGS) {
     const count = findings.filter((each) => each.finding === finding).length;

@@ -24,9 +24,9 @@ import { outboxesOf } from './targets.ts';
 
 /** Content of Redis about one target, over all connections that feed it. */
 interface TargetCounts {
-  /** Changes that wait to be fetched. */
+  /** Marked resources, whose changes wait for a sync (`dirty` of backlog.ts). */
   dirty: number;
-  /** Changes that are being written. */
+  /** Marked resources that are in the queue, or whose sync is running. */
   inflight: number;
   /** Dead letters. */
   blocked: number;
@@ -38,7 +38,8 @@ interface TargetCounts {
   /** Conflicts of the last reconcile. */
   conflicts: number;
   /**
-   * Time since the last successful reconcile, milliseconds. Of several connections the oldest counts; null: one of them had none yet.
+   * Time since the last successful reconcile, milliseconds. Of several connections the longest time counts; null: the reconcile of
+   * one of them has never succeeded.
    */
   reconcileAgeMs: number | null;
   /** Whether the target has a new address in the settings, at which no linked account was recognised yet. */

@@ -49,10 +49,10 @@ function buildTarget(parts: Parts, settings: TargetSettings, caller: string | un
   const { config, releasers } = parts;
   const { name, rateLimit } = settings;
   const { prefix } = config.redis;
-  // `keys`: the settings have the API keys. The breaker reads them at each use, and so tells a refused key from a later one.
+  // `keys`: the settings have the API keys. The breaker reads the keys at each use, to tell a refused key from a later one.
   const access = { prefix, target: name, keys: settings };
-  // A command that calls with another address or key than the service has a breaker of its own, so that its failures do not stop
-  // the service; but it shows operators the breaker of the service. Otherwise both are the same.
+  // A command that calls with another address or key than the service (`caller`) has a breaker of its own, so that its failures do
+  // not stop the service; it shows operators the breaker of the service. Every other process uses the breaker of the service.
   const serviceBreaker = createBreaker(parts, access);
   const breaker = caller === undefined ? serviceBreaker : createBreaker(parts, { ...access, caller });
   const hooks = parts.instruments?.target(name);
@@ -65,7 +65,7 @@ function buildTarget(parts: Parts, settings: TargetSettings, caller: string | un
     breaker.note(call);
     hooks?.onCall(call);
   };
-  // The externalIds that any connection gave to an account of the target lately.
+  // The externalIds that a connection has lately given to an account of the target.
   const recentExternalIds = createRecentExternalIds(parts, { prefix, target: name });
   const deps = { ...parts, budget, breaker, serviceBreaker, recentExternalIds, onCall };
   const target = createTarget(deps, settings, userType);

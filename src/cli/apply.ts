@@ -35,9 +35,9 @@ interface Reviewed {
   each: SelectedScope;
 }
 
-/** Exit code when a resource has changed since the plan, not as planned. */
+/** Exit code when a resource has changed since the plan was made, in another way than planned. */
 const EXIT_STALE = 3;
-/** Largest number of changes that the message names because their resource has changed since the plan was made. */
+/** Largest number of stale changes that the message names. */
 const MOST_STALE = 3;
 /** Largest size of a plan file: its text is parsed as a whole, in memory. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;

@@ -25,6 +25,7 @@ import { confirm } from './confirm.ts';
 import { actorOf, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
 
+/** The order as the operator typed it: action, id of the approval, and flags. */
 interface TypedOrder {
   action: Decision['action'];
   id: string;
@@ -33,7 +34,7 @@ interface TypedOrder {
   cli: Cli;
 }
 
-/** The facts of an order from before its decision, by which its consequences are told. */
+/** Facts that are read before the decision, because the text about its consequences needs them afterwards. */
 interface BeforeDecision {
   approval: Approval;
   /** The first of the changes that the order is about. */
@@ -62,7 +63,7 @@ export async function decideByCommand(states: DesiredState[], typed: TypedOrder)
   const isApproval = action === 'approve';
   const administrators = isApproval ? await lastAdministrators(states, approval, settingsOf, selection) : [];
   const deletedGroups = isApproval ? await groupsToDelete(states, approval, settingsOf, selection) : [];
-  // `identity` tells two approvers apart.
+  // By `identity`, `isSamePerson` (first-approvals.ts) sees whether two approvals come from one person.
   const order = { ...actor, identity: `command ${actor.by}`, action, selection };
   // `approval.id` is the id of the approval that was shown. It covers no change that the guard has held since then.
   const decided = await decideApproval(states, approval.id, settingsOf, order);
@@ -78,7 +79,7 @@ export async function decideByCommand(states: DesiredState[], typed: TypedOrder)
       `Withdrawn: the first approval of ${decided.id}.${approval.state === 'rejected' ? ' The changes stay rejected.' : ''}`,
     );
   else await sayDecided(states, typed, { approval, items, administrators, deletedGroups }, decided);
-  // 1: nothing was decided. 2: the guard may hold an approved deactivation again.
+  // Exit code 1: nothing was decided. 2: the guard may hold the approved deactivation of a last administrator again.
   if (decided.items === 0) cli.exit(1);
   else if (decided.kind === 'decided' && administrators.length > 0) cli.exit(2);
 }

@@ -124,9 +124,9 @@ async function show(id: string, flags: Flags, config: Config): Promise<void> {
     }
     const left = first.matching - next;
     if (left <= 0 || (isUndecided(first) && first.items.length === 0)) return;
-    // A decided approval keeps its first changes only, fewer than MOST_CHANGES. A longer page is of a list that is kept as a whole.
-    const shown = isUndecided(first) ? left : (await read(next, MOST_CHANGES)).items.length;
-    const kept = shown === MOST_CHANGES ? left : shown;
+    // A decided approval may keep its first changes only, always fewer than MOST_CHANGES. So if a full page follows, all are kept.
+    const following = isUndecided(first) ? left : (await read(next, MOST_CHANGES)).items.length;
+    const kept = following === MOST_CHANGES ? left : following;
     const everything = kept === left ? 'everything' : 'all that are kept';
     if (kept > 0) complain(`${kept} more: --offset ${next} shows the next, --all ${everything}.`);
     if (kept < left) complain(`${left - kept} more are not kept.`);

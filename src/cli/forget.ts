@@ -17,7 +17,10 @@ import { requireKnown } from './required-names.ts';
 import { UnknownResource } from './unknown-resource.ts';
 import { withScopes } from './scopes.ts';
 
-/** Longest wait for the list that proves that an account is gone. A repeated order would read the whole list again. */
+/**
+ * Longest wait for the list that proves that an account is gone, milliseconds: long, because a repeated order would read the whole
+ * list again.
+ */
 const LIST_MS = 600_000;
 
 interface Flags extends OperatorFlags {

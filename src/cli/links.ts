@@ -107,7 +107,10 @@ export function linksCommand(program: Command, cli: Cli): void {
     .action((flags: KeepFlags, command: Command) => keep(flags, command, cli));
 }
 
-/** Runs `use` with the links. @throws Error for a name that neither the settings nor the removed targets have */
+/**
+ * Runs `use` with the stores of the links.
+ * @throws Error for a connection or target of the flags that neither the settings nor the removed targets have
+ */
 async function onLinks<T>(
   flags: Flags,
   command: Command,

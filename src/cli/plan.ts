@@ -82,6 +82,7 @@ function* savedText(plans: Plan[]): Generator<string> {
   yield '\n';
 }
 
+/** Result of `makePlans`. */
 interface Made {
   plans: Plan[];
   /** A sentence for each target that does not answer. */
@@ -115,7 +116,7 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
           full: flags.full ?? false,
           signal,
           onProgress: progress.show,
-          readTrail, // reads who changed what at the platform
+          readTrail, // reads the platform's audit log: who changed which resource
         },
         progress.note,
       )

@@ -21,7 +21,7 @@ interface ReconcileFlags extends OperatorFlags, DeadlineFlags {
   yes?: boolean;
   json?: boolean;
   full?: boolean;
-  /** The target is meant to be another tenant than before. */
+  /** The operator confirms that the target is meant to be another tenant than before. */
   acceptTenant?: boolean;
 }
 
@@ -54,8 +54,8 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 }
 
 /**
- * Reconciles each connection and target, one after another. A run ends without a write while another connection doubts the tenant of
- * the target; it is repeated if the run of that connection has accepted or recognised the tenant since.
+ * Reconciles each connection and target, one after another. While another connection holds the target because of a doubt about its
+ * tenant, a run ends without a write. The run is repeated if the run of the other connection has ended that hold since.
  */
 async function reconcileAll(
   scopes: readonly SelectedScope[],

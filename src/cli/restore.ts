@@ -75,7 +75,7 @@ function restoreFrom(file: string, flags: RestoreFlags, config: Config, cli: Cli
           replace: flags.replace ?? false,
           tokens,
           acceptUnproven: flags.acceptForgeable ?? false,
-          // A scheduled reconcile that repairs compares the users who were synced; without one the restore marks them.
+          // A scheduled reconcile that repairs compares the users who were synced; without such a schedule the restore marks them.
           leaveToReconcile: reconcile.schedule !== null && reconcile.onDrift === 'repair',
           clock: systemClock,
           readFleet,

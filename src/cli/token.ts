@@ -1,5 +1,5 @@
-// Defines the command token, which creates, lists and revokes bearer tokens of a connection.
-// A token is shown once; Redis stores only its digest.
+// Defines the command token, which creates, lists and revokes bearer tokens of a connection. A new token is shown once, because
+// Redis stores only its digest.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';

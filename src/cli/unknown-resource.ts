@@ -23,14 +23,14 @@ interface SearchedPlace {
   isPerson?: boolean;
 }
 
-/** Thrown when no user or group has the name or id that the operator typed. */
+/** Thrown when no user or group has the name or id that the operator typed; `text` is what was typed. */
 export class UnknownResource extends Error {
   override name = 'UnknownResource';
   readonly text: string;
   readonly place: SearchedPlace;
 
   constructor(text: string, place: SearchedPlace) {
-    // `reportUnknown` adds the past of the data, which has to be read from Redis.
+    // The past of the stored data has to be read from Redis, so `reportUnknown` adds it later.
     super(notKnownText(text, place, {}));
     this.text = text;
     this.place = place;

@@ -59,7 +59,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
             readFleet,
             tell: complain,
           };
-          // The failure or the report of an interrupted check names the call that the signal ended.
+          // If the signal has ended a call, the check reports that call as failed. The reason of the signal is thrown instead.
           return verifyAccess(deps, question, signal).finally(() => signal.throwIfAborted());
         });
         if (flags.json) sayJson(report);
@@ -158,7 +158,7 @@ function renderStage({ stage, ok, at, afterMs, tookMs, detail }: CheckedStage): 
   // –: the stage was not checked.
   let sign = '–';
   if (ok !== undefined) sign = ok ? '✔' : '✘';
-  // A push is stored before it is answered, so `0 ms later` would say nothing.
+  // The stages `push` and `stored` have the same time (verify-access/chain.ts), so `0 ms later` would say nothing.
   const times = [
     ...(afterMs === undefined || stage === 'stored' ? [] : [`${afterMs} ms later`]),
     ...(tookMs === undefined ? [] : [`looked ${tookMs} ms`]),

@@ -7,7 +7,7 @@ import { isTree } from './places.ts';
 
 const DEFAULT_FILE = 'config/bridge.yaml';
 
-// Advice for the operator, by error code of the YAML library. Its own messages may quote the file, secrets included.
+// Advice for the operator, by error code of the YAML library. The messages of the library may quote the file, secrets included.
 const ADVICE: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'An alias (*name) has no anchor (&name) before it. Put text that starts with * in quotes.',
   BAD_INDENT: 'The indentation is wrong, or a closing bracket is missing.',
@@ -57,7 +57,7 @@ export function errorCode(error: unknown): string {
 }
 
 // In YAML, braces inside [..] or {..} are structure, so `{ secret: ${SCIM_TOKEN} }` would not parse. During parsing, three
-// private-use characters stand for `$`, `{` and `}`. The text keeps its length, so the columns in faults are right.
+// private-use characters stand for `$`, `{` and `}` of a reference. The text keeps its length, so the columns in faults are right.
 const [DOLLAR, OPEN, CLOSE] = ['\uf8e0', '\uf8e1', '\uf8e2'];
 
 function hideReferences(text: string): string {

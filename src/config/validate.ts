@@ -26,7 +26,7 @@ export function validateSchema(
 
 let compiled: ValidateFunction | undefined;
 
-/** Returns the compiled schema, which is the same for all documents. It runs seldom, so ajv need not optimise its code. */
+/** Returns the compiled schema, the same for all documents. Settings are seldom validated, so ajv need not optimise its code. */
 function validator(): ValidateFunction {
   if (compiled) return compiled;
   const options = { ...OWN_SCHEMA, allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true };
@@ -36,7 +36,7 @@ function validator(): ValidateFunction {
   return compiled;
 }
 
-/** Converts a replaced text to number or boolean if its type is the fault. @returns whether it was converted */
+/** Converts a text that was one `${NAME}` to number or boolean if its type is the fault. @returns whether it was converted */
 function convertReplaced(
   document: unknown,
   error: ErrorObject,

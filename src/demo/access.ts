@@ -82,11 +82,12 @@ async function askAnalysts(deps: ShowAccessDeps, chat: Chat, findings: AccessFin
         lastVerified = verified;
         if (!verified.ok) findings.faults.push(`verify-access of ${name} misses a link`);
         if (!seesOnly(inQuery, person.country))
-          findings.faults.push(`${name} sees ${tell(inQuery)} in Core Data`);
-        if (!seesOnly(inChat, person.country)) findings.faults.push(`${name} sees ${tell(inChat)} in chat`);
+          findings.faults.push(`${name} sees ${countsText(inQuery)} in Core Data`);
+        if (!seesOnly(inChat, person.country))
+          findings.faults.push(`${name} sees ${countsText(inChat)} in chat`);
         return { inQuery, inChat };
       },
-      ({ inQuery, inChat }) => `Core Data ${tell(inQuery)}   chat ${tell(inChat)}`,
+      ({ inQuery, inChat }) => `Core Data ${countsText(inQuery)}   chat ${countsText(inChat)}`,
     );
   }
   screen.line(`    output of verify-access for ${ANALYSTS.at(-1) ?? ''}:`);
@@ -108,10 +109,10 @@ async function askOutsider(
     async () => {
       const seen = await chat.ask(userName);
       if (Object.keys(seen).length > 0)
-        findings.faults.push(`${OUTSIDER} sees ${tell(seen)} without being an analyst`);
+        findings.faults.push(`${OUTSIDER} sees ${countsText(seen)} without being an analyst`);
       return seen;
     },
-    (seen) => `chat ${tell(seen)}`,
+    (seen) => `chat ${countsText(seen)}`,
   );
 }
 
@@ -128,12 +129,13 @@ async function relocate(deps: ShowAccessDeps, chat: Chat, findings: AccessFindin
       findings.visibleMs = Date.now() - startedMs;
       const { country } = personOf(deps.company(), MOVER);
       if (!seesOnly(after, country))
-        findings.faults.push(`${MOVER} sees ${tell(after)} after moving to ${country}`);
+        findings.faults.push(`${MOVER} sees ${countsText(after)} after moving to ${country}`);
       if (findings.visibleMs > VISIBLE_LIMIT_MS)
         findings.faults.push('a pushed value took too long to show in rows');
       return { before, after };
     },
-    ({ before, after }) => `chat ${tell(before)} → ${tell(after)}   push to row ${findings.visibleMs} ms`,
+    ({ before, after }) =>
+      `chat ${countsText(before)} → ${countsText(after)}   push to row ${findings.visibleMs} ms`,
   );
 }
 
@@ -190,7 +192,7 @@ const seesOnly = (counts: OrdersByCountry, country: string): boolean =>
   Object.keys(counts).join() === country && (counts[country] ?? 0) > 0;
 
 /** Returns counts as text: `PT 12, ES 3`, or `nothing`. */
-const tell = (counts: OrdersByCountry): string =>
+const countsText = (counts: OrdersByCountry): string =>
   Object.entries(counts)
     .map(([country, count]) => `${country} ${count}`)
     .join(', ') || 'nothing';

@@ -1,4 +1,5 @@
-// Prints the result: both sides user by user, number of calls, timings.
+// Prints the result of the demo: desired and actual state user by user, number of calls, timings (`showOutcome`), and with --keep
+// the addresses of the processes (`showAddresses`).
 import Table from 'cli-table3';
 import type { Idp } from './company.ts';
 import type { CompanyComparison, ComparedPerson, Side } from './comparison.ts';

@@ -1,4 +1,4 @@
-// Starts the processes that the story needs, in order, and stops them in reverse order.
+// Starts the processes that the story (story.ts) needs: Redis, the sandbox, the bridge. Stops them in reverse order.
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { startSandbox, type ReadyLine } from '../sandbox/server.ts';
@@ -112,7 +112,7 @@ export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDe
         const health = (await answer.body.json()) as {
           components: Record<string, { dirty?: number } | undefined>;
         };
-        // An unknown number counts as pending.
+        // If the answer lacks the number, the bridge counts as not idle.
         return health.components['target main']?.dirty ?? 1;
       },
     };

@@ -50,7 +50,7 @@ export function section<P extends Readonly<Record<string, SchemaNode>>>(
   return required.length > 0 ? { ...node, required } : { ...node, default: {} };
 }
 
-/** Returns a map from names that the operator chooses to sections. @param pattern regular expression of the names */
+/** Returns a map of sections by names that the operator chooses. @param pattern regular expression of the names */
 export function named<T>(
   description: string,
   pattern: string,
