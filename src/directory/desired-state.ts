@@ -148,7 +148,7 @@ export function createDesiredState(deps: { redis: Redis; scripts: Scripts }, opt
     tokens: createStoredTokens(storeDeps),
     /** Security events that are not yet delivered. */
     events: createEventStream(storeDeps),
-    /** By target, like the four maps below: marks, leases, links, pending memberships, guard and provisioning log. */
+    /** Marks, leases, links, pending memberships, guard and provisioning log, by target, like the four maps below. */
     outboxes,
     /** Counts of the resources of each kind by state. */
     coverage: atEach((target) => createCoverageReader(storeDeps, { target, targets, rulesReadGroups })),
@@ -184,7 +184,7 @@ function elsewhereOf(
       const formerFeeds = await known.former(fed);
       return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
     },
-    // A former connection has left when no process syncs it any more: during an update one with former settings may do so.
+    // A former connection has left when no running process syncs it: during an update, one with the former settings may still run.
     hasLeft: async (other, target) =>
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
     isEmptied: async () => (await fleet.read()).emptiedAfter !== null,

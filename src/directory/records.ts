@@ -28,7 +28,7 @@ export const PRIORITY_SPAN = 10_000_000_000_000;
  * group whose sync was refused (BEHIND_HELD of lua/keys.lua).
  */
 export const BEHIND_HELD_SCORE = PRIORITIES.length * PRIORITY_SPAN;
-/** Scores of `dirty:<t>` from here on: the second of these two cases alone (BEHIND_REFUSED of lua/keys.lua). */
+/** Scores of `dirty:<t>` from here on: a user waits for the removal from a refused group (BEHIND_REFUSED of lua/keys.lua). */
 export const BEHIND_REFUSED_SCORE = BEHIND_HELD_SCORE + PRIORITY_SPAN;
 
 /** The `active` of a user's record; absent counts as active. */
@@ -79,7 +79,7 @@ export function parseStored(id: string, stored: string): StoredRecord {
       lastModified: Number(lastModified),
       text: textOf(rest),
     };
-  // The version may be readable although the record is damaged; 0: it is not.
+  // The version may be readable although the record is damaged; 0: it is not readable.
   return { id, version: Number(version) || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
 

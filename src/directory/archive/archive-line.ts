@@ -1,6 +1,6 @@
-// Checks one line of a backup before anything is changed: known family, well-formed ids and names, readable values. A valid line
-// stores only what a push or the service could store too. The family of the line decides which test each of its items has to pass
-// (`itemTest`).
+// Checks one line of a backup before anything is changed: known family, well-formed ids and names, readable values. So a line, also
+// of a forged backup, can only store what a push or the service could store too. The family of the line decides which test each of
+// its items has to pass (`itemTest`).
 import { plainTypeOf, type PlainType } from './archive-families.ts';
 import type { ArchiveLine } from './archive.ts';
 import { parseStored } from '../records.ts';

@@ -1,7 +1,7 @@
 // Exports all data of one connection as lines of a backup (`dump`), and restores them: `clear` deletes what is stored, `load`
-// stores one line after another, and `finish` completes the restore. A line has a portion of one key of Redis. Of some kinds of
-// keys (`placeOf`) a line has a family of its own, because load_archive.lua also restores what is derived from it; the other keys
-// are `plain`.
+// stores one line after another, and `finish` completes the restore. A line has a portion of one key of Redis. Lines of records
+// and of the keys that `placeOf` names have a family of their own, because load_archive.lua also restores the data derived from
+// them; lines of all other keys have the family `plain`.
 import type { Redis } from 'ioredis';
 import { archiveRuleOf, isLeftOut, isPartOfLog, logFamiliesOf } from './archive-families.ts';
 import { beginWholeRead } from '../logs/whole-read.ts';
@@ -107,7 +107,7 @@ export function createArchive(deps: StoreDeps) {
     { chain, personal }: { chain: string; personal: string },
   ): AsyncGenerator<ArchiveLine> {
     const key = keys.key(name);
-    // Until `end`, no entry of a log is removed.
+    // No entry of a log is removed before `end` is called.
     const end = await beginWholeRead(deps);
     try {
       const replies = await redis
@@ -162,7 +162,7 @@ export function createArchive(deps: StoreDeps) {
 
   /** Restores one valid line. @returns number of restored items, and number of items that were left out */
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
-    // A backup of another release may contain keys that are momentary now.
+    // A backup of another release may contain keys that this release leaves out of its backups.
     if (isLeftOut(line.key ?? '')) return { loaded: 0, dropped: 0 };
     // An existing audit log is kept, because its hash chain must not be replaced.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };

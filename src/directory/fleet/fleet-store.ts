@@ -55,7 +55,7 @@ export interface FleetProcess extends ProcessFacts {
   lastBeatAt: number;
   /** Age of the last beat, milliseconds. */
   beatAgeMs: number;
-  /** Whether the beat is overdue. */
+  /** Whether the next beat is overdue: the last one is older than SILENT_MS. */
   silent: boolean;
 }
 
@@ -122,7 +122,7 @@ export function createFleetStore(
     await redis.set(keys.key('emptied'), after, 'EX', EMPTIED_S);
   }
 
-  /** Returns the fleet; a silent process is left out after FORGET_MS, or when another one has taken its place. */
+  /** Returns the fleet; a silent process is left out after FORGET_MS, or when a running one has its role, host and port. */
   async function read(): Promise<FleetView> {
     // `''` for `versionsSince` or `settingsSince`: the processes do not differ; for `emptied`: Redis did not come back empty.
     const [now, processes, lastBeats, versionsSince, settingsSince, emptied] = await scripts.values(
@@ -132,9 +132,9 @@ export function createFleetStore(
     );
     const moment = Number(now);
     const known = pairsOf(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
-    const places = new Set(known.filter(({ silent }) => !silent).map(placeOf));
+    const runningAt = new Set(known.filter(({ silent }) => !silent).map(roleAndPortOf));
     const isListed = (each: FleetProcess): boolean =>
-      !each.silent || (each.beatAgeMs <= FORGET_MS && !places.has(placeOf(each)));
+      !each.silent || (each.beatAgeMs <= FORGET_MS && !runningAt.has(roleAndPortOf(each)));
     return {
       now: moment,
       processes: known.filter(isListed).sort(byRoleAndHost),
@@ -164,10 +164,10 @@ function decode(text: string, now: number): Omit<FleetProcess, 'id'> {
 }
 
 /**
- * Returns role, host and port. Two processes cannot listen on one port, so a silent process is dead when another one has the
- * same.
+ * Returns role, host and port. Two processes cannot listen on one port, so a silent process is dead when a running one has the
+ * same role, host and port.
  */
-const placeOf = ({ role, host, port }: ProcessFacts): string => `${role} ${host} ${port}`;
+const roleAndPortOf = ({ role, host, port }: ProcessFacts): string => `${role} ${host} ${port}`;
 
 const orderOf = ({ role, host, id }: FleetProcess): string => `${role} ${host} ${id}`;
 const byRoleAndHost = (one: FleetProcess, other: FleetProcess): number =>

@@ -22,8 +22,8 @@ export interface RemovedTarget extends TargetFeed {
   /** Whether an operator has ordered that these accounts and groups stay as they are. */
   isKept: boolean;
   /**
-   * Whether a running process feeds it, or does not tell. The settings of a command, or of a process during an update, may lack a
-   * target that others still feed.
+   * Whether a running process feeds the target, or does not announce which targets it feeds (`isFedByNone`). The settings of a
+   * command, or of a process during an update, may lack a target that other processes still feed.
    */
   isFed: boolean;
 }
@@ -53,7 +53,7 @@ export function createKnownTargets(
 
   /**
    * Stores at the start of a process which targets its settings feed. Notes that the next reconcile run of a target is a full one,
-   * - if the target is back, because pushes left no marks there meanwhile;
+   * - if the target came back into the settings, because pushes left no marks there meanwhile;
    * - if this process has other rules than the last full run;
    * - if the settings of this process lack the target, because its pushes leave no marks there.
    */

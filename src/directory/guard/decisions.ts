@@ -74,7 +74,7 @@ const DIGEST_LENGTH = 32;
 /** First word of the correlation id of a decision's marks; guard_move.lua compares this word. */
 const REQUEST_KINDS = { approve: 'approval', reject: 'rejection', withdraw: 'withdrawal' } as const;
 
-/** Lifetime of a selection whose decision was never stored. */
+/** Lifetime of the chosen changes in Redis (`storeChoice`) if their decision is never stored, milliseconds. */
 const SELECTION_MS = 3_600_000;
 
 export function createDecisions(deps: StoreDeps, common: DecisionSettings & { expiryMs: number }) {
@@ -139,7 +139,7 @@ export function createDecisions(deps: StoreDeps, common: DecisionSettings & { ex
   /**
    * Returns the list of changes that an order under this id means; undefined: there is none. `approve` and `reject` of the open
    * approval mean its held changes. `withdraw` of any id, and `approve` of another one, mean the changes of this id that are still
-   * rejected. An id with a part (`~<digest>`) is only that of a rejection.
+   * rejected. Only rejections have an id with a part (`~<digest>`).
    * @param id as for `decide`; its serial is the number of the approval
    */
   async function listOf(action: Decision['action'], id: string): Promise<ChangeList | undefined> {

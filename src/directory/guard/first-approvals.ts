@@ -74,7 +74,7 @@ export type StoredFirstApproval = FirstApproval & {
 
 /** Largest number of first approvals of a target. */
 const MOST = 100;
-/** Chosen changes that one command reads. */
+/** Largest number of chosen changes that one command reads. */
 const PAGE = 1000;
 
 /**

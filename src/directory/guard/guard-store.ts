@@ -49,7 +49,7 @@ type CountsReply = [tag: string, users: number, groups: number, memberships: num
 const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
-/** Changes per script call: few, as a script blocks Redis. */
+/** Largest number of changes of one script call: few, because a script blocks Redis. */
 const HOLD_PORTION = 250;
 /** Largest number of changes or users whose states are read together. */
 const LOOK_PORTION = 1000;
@@ -125,8 +125,8 @@ export function createGuardStore(deps: StoreDeps, options: { target: string; oth
   }
 
   /**
-   * Called at the end of a complete sync, under its lease. Items of the ref that are neither refused nor postponed are applied or no longer
-   * desired, so they are removed from the held, approved and rejected ones. A rejected removal of a member stays until
+   * Called at the end of a complete sync, under its lease. Items of the ref that are neither refused nor postponed are applied or
+   * no longer desired, so they are removed from the held, approved and rejected ones. A rejected removal of a member stays until
    * the source adds the member again.
    * @param refused changes that the guard held or that an operator rejected
    * @param options `isGone`: the resource is gone at the source and at the platform, so rejected removals of members are removed

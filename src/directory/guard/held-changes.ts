@@ -56,7 +56,7 @@ export const idOfList = (
 /** First and last score; scores are whole numbers. */
 type Range = [from: number, to: number];
 
-/** Returns the ranges of scores of a list: of held changes one, after the serial; of rejected ones one each rejection. */
+/** Returns the ranges of scores of a list: one for held changes, which begins after the serial; else one for each rejection. */
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
   source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 

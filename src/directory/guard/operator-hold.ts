@@ -1,14 +1,14 @@
-// Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
-// tenant at the target's address, or because Redis came back with older data (redis/older-data.ts). Each connection has its own
-// holds; a hold because of another tenant is in force for all connections of the target (ADR 0022). An operator's hold may wait
-// beneath such a hold. Behind the store: the words for operators about a hold and its end.
+// Stores the hold of a target, which stops all writes to the target. A hold comes from an operator, from a reconcile run that found
+// another tenant at the target's address, or from the service, because Redis came back with older data (redis/older-data.ts). Each
+// connection has its own holds; a hold because of another tenant is in force for all connections of the target (ADR 0022). An
+// operator's hold may wait beneath such a hold. Below the store are the words for operators about a hold and its end.
 import type { Keyspace } from '../keys.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
 export interface Hold {
   /** Unix milliseconds of Redis. */
   since: number;
-  /** Name of the operator, which is none of the two others; TENANT_HOLDER: a reconcile run; OLDER_DATA_HOLDER: the service. */
+  /** TENANT_HOLDER: a reconcile run; OLDER_DATA_HOLDER: the service; every other text: the name of an operator (`operatorName`). */
   by: string;
   /** Remark of the operator. */
   note?: string;
@@ -56,7 +56,7 @@ export function createOperatorHold(
   /** Holds the target because it may be another tenant. Running syncs, also of other connections, stop before their next step. */
   async function beginTenantHold(why: string): Promise<void> {
     await scripts.run('hold', keys.base, { target, by: TENANT_HOLDER, note: why, replaces: false });
-    // After the hold: a sync of another connection that takes its lease later finds the hold (sync-resource.ts).
+    // Leases end after the hold is stored: a sync of another connection that takes a lease later finds it (sync-resource.ts).
     for (const { base } of others) await scripts.run('end_leases', base, { target });
   }
 
@@ -87,7 +87,8 @@ export function createOperatorHold(
 
   /**
    * Returns the hold because of another tenant that another connection of the target has; its note names the connection. Undefined:
-   * none has one. Read from the keys of each connection: they may be on different nodes, so no script of this connection sees it.
+   * there is none. The keys of each connection are read, because they may be on different nodes, where no script of this connection
+   * sees them.
    */
   async function tenantHoldElsewhere(): Promise<Hold | undefined> {
     const holds = await Promise.all(others.map((each) => read(each.key('hold', target))));
@@ -129,7 +130,7 @@ export function createOperatorHold(
   return { hold, release, beginTenantHold, endTenantHold, tenantHoldElsewhere, onHold, operatorHold };
 }
 
-/** Returns the holder of a hold; because of another tenant, also why, which begins with the name of the connection. */
+/** Returns the holder of a hold; if it is a reconcile run, also the note, which begins with the name of the connection. */
 export const holderWords = ({ by, note }: OperatorHold): string =>
   isTenantHold({ by }) && note !== undefined ? `${by} (${note})` : by;
 

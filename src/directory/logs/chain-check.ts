@@ -1,6 +1,6 @@
-// Checks the hash chain of a log (lua/log.lua writes it). The hash of each entry covers the hash before, so a changed or removed
-// entry is detected. Both ends of the chain and the id of the very first entry are stored apart. They show whether
-// entries are missing at an end, or that a log was deleted as a whole.
+// Checks the hash chain of a log (lua/log.lua writes it). The hash of each entry covers the hash of the entry before, so a changed
+// or removed entry is detected. Both ends of the chain and the id of the very first entry are stored apart from the entries: they
+// show whether entries are missing at an end, or that a log was deleted as a whole.
 import { hash as digest } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { fieldOf } from '../redis/portions.ts';
@@ -9,7 +9,7 @@ import { checkPersonal, orderOf } from './split-entry.ts';
 import { beginWholeRead } from './whole-read.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 
-/** Entries per read. */
+/** Largest number of entries that one command reads. */
 const PORTION = 100;
 
 /** Result of a check of a whole chain. */

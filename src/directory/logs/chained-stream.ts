@@ -150,7 +150,7 @@ export function createChainedStream<Entry extends object>(
    * @returns `at`: Unix milliseconds of the oldest entry; absent: all were removed
    */
   async function trimmedTo(): Promise<{ at?: number } | undefined> {
-    // The hash before the oldest entry (lua/log.lua); the very first entry has none before it.
+    // `start`: the hash before the oldest entry (lua/log.lua). There is no such hash while the very first entry is still there.
     if (!(await redis.hget(chain, 'start'))) return undefined;
     const [oldest] = await redis.xrange(stream, '-', '+', 'COUNT', 1);
     const [id] = oldest ?? [];

@@ -40,7 +40,7 @@ export interface Operation {
 
 /** Largest number of listed operations; the oldest ones leave the list, and lose their results. */
 const MOST_OPERATIONS = 50;
-/** Lifetime of an operation after its last change. */
+/** Lifetime of an operation after its last change; also of the order to cancel it. */
 const KEEP_SECONDS = 86_400;
 /** Lifetime of a result: short, because it contains personal data. */
 const KEEP_RESULT_SECONDS = 3600;
@@ -64,8 +64,8 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     multi.zremrangebyrank(list, 0, -MOST_OPERATIONS - 1);
     const [_set, _added, beyondMost] = (await multi.exec()) ?? [];
     const dropped = (beyondMost?.[1] ?? []) as string[];
-    // `dropResults` finds the results of listed operations only, so those of dropped ones are deleted here. The last `put` of one
-    // that still runs lists and drops it again.
+    // `dropResults` finds the results of listed operations only, so the results of operations that leave the list are deleted here.
+    // An operation that still runs enters the list again with its last `put`, and leaves it again.
     if (dropped.length > 0) await redis.del(...dropped.map(resultKey));
   }
 

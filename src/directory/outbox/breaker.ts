@@ -47,9 +47,11 @@ export type Breaker = ReturnType<typeof createBreaker>;
 
 /** Weight at which the breaker opens: five consecutive failures, 401 included, or ten 403, which may mean a refused API key. */
 const LIMIT = 10;
+/** Weight of a failure that means that the target cannot be used. */
 const FAILURE = 2;
+/** Weight of a 403, which may also be about a single call. */
 const REFUSAL = 1;
-/** First and longest interval of probes; without an answer it grows. */
+/** First and longest interval of probes. The interval grows while the target does not answer. */
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 2000;
 /** Time after which failures are forgotten; it is longer than the longest backoff between two attempts of a sync. */
@@ -65,7 +67,7 @@ const isScim = ({ route = '' }: CallEnd): boolean => route.startsWith('/api/scim
 /** Returns the weight of a result against the target; undefined: the result does not count. */
 export function weightOf(end: CallEnd): number | undefined {
   const { status, error } = end;
-  // The bridge itself ended the call.
+  // The bridge itself ended the call, so the result says nothing about the target.
   if (error === 'PlatformAborted') return undefined;
   if (isWebPage(end) && isScim(end)) return FAILURE;
   const isOfProxy = error === 'PlatformIntermediary';
@@ -93,8 +95,8 @@ export function createBreaker(
   const { target } = options;
   const callState = callStateOf(options);
   /**
-   * Returns the print of the API key of this process, a short hash. It differs from the print of a former key that another process
-   * still uses. It is computed anew each time, because the key may change at run time.
+   * Returns the print of the API keys of this process, a short hash. It differs from the print of former keys that another process
+   * still uses. It is computed anew each time, because the keys may change at run time.
    */
   const keyPrint = (): string =>
     hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
@@ -115,7 +117,7 @@ export function createBreaker(
     if (weight === 0 && isWebPage(end)) return;
     if (weight === undefined || (weight === 0 && !troubled)) return;
     troubled = weight > 0;
-    // Without Redis the result is lost: the breaker opens by later ones.
+    // While Redis is away the result is lost: the breaker opens by later results.
     void report(end, weight).catch(() => undefined);
   }
 
@@ -151,7 +153,7 @@ export function createBreaker(
       redis.get(redisKeys.key('resumed', callState)),
       pauses.read(),
     ]);
-    // The fields: note_answer.lua.
+    // The header of note_answer.lua explains the fields.
     const { openedAt, since, status, probeAt, partial } = stored;
     const refused = refusedMethods(stored);
     const isRefused = status === '401';

@@ -1,5 +1,5 @@
-// Reads the coverage of a target (coverage.ts) from Redis in portions, and acts for reconcile on what it found: marks lost
-// resources, and forgets the links to a former tenant.
+// Reads the coverage of a target (coverage.ts) from Redis in portions: `resources` and `briefly` for a run, `read` for the counts
+// alone. Also changes for reconcile what a run decides: marks lost resources, and forgets the links to a former tenant.
 import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { StoreDeps } from '../redis/scripts.ts';

@@ -1,7 +1,7 @@
 // Stores what a reconcile run found at the platform: suspected drift, which the next sync of the resource repairs (`note`);
-// unconfirmed removals that a read of the group confirms; and fingerprints of accounts that are equal to their links, by which
-// later runs need not compare them again. Also reads links, marks and deletions for the comparison. It never writes to the
-// platform.
+// unconfirmed removals that a read of the group confirms; values that the platform has already (`noteApplied`); and fingerprints of
+// accounts that are equal to their links, which later runs need not compare again. Also reads links, marks and deletions for the
+// comparison. Nothing here writes to the platform.
 import { hash } from 'node:crypto';
 import { parseLink, parseReverseLink, readableLink, type Link } from './link.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
@@ -35,7 +35,7 @@ export type Noted = 'applied' | 'stale' | 'busy';
 
 /** Members of a group whose unconfirmed removal (lua/signs.lua) a read of the group confirms. */
 export interface ConfirmedRemovals extends Pick<Drift, 'ref' | 'link'> {
-  /** Names as in member-names.ts. */
+  /** The members, as member-names.ts names them. */
   users: string[];
 }
 
@@ -68,7 +68,7 @@ export class RunLost extends Error {
   override name = 'RunLost';
 }
 
-/** Drifts or links that one script stores. */
+/** Largest number of drifts or links that one script stores. */
 const PORTION = 200;
 /** Largest number of refs, or of members, in one command. */
 const READ_PORTION = 1000;

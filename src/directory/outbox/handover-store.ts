@@ -1,4 +1,4 @@
-// Stores the handover of each closed account: the folder, and each moved item with its former place (ADR 0025).
+// Stores the handover of each closed account: the folder, and each moved item with its former folder (ADR 0025).
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';

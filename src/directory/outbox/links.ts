@@ -11,7 +11,7 @@ import { OLDER_DATA } from '../guard/operator-hold.ts';
 import { createKeyspace, type Keyspace } from '../keys.ts';
 import { createProcessLease } from '../redis/lease.ts';
 
-/** Links that one step of a scan reads. */
+/** COUNT of scans: about so many links are in one reply. */
 const SCAN_COUNT = 500;
 
 export type Links = ReturnType<typeof createLinks>;
@@ -37,7 +37,7 @@ export function createLinks(deps: StoreDeps & { elsewhere: Elsewhere }) {
     if (text === null) return undefined;
     const { ref } = parseReverseLink(text);
     const link = readableLink((await redis.hget(keys.key('links', target), ref)) ?? '');
-    // The reverse link may be out of date. A link that is damaged or was lost may have had this id.
+    // The reverse link may be out of date, so the link itself is compared. A damaged or lost link may have had this id.
     return link?.id === undefined || link.id === platformId ? ref : undefined;
   }
 
@@ -82,8 +82,8 @@ export interface Holder {
 }
 
 /**
- * Duration of a claim. It is longer than a lease: when the claim has expired, a late save is refused for its expired
- * lease.
+ * Duration of a claim, milliseconds: longer than a lease, so that a save that comes after the end of the claim is refused, because
+ * its lease has expired.
  */
 const CLAIM_MS = 20_000;
 
@@ -137,8 +137,8 @@ export function createElsewhere(
   ): Promise<Holder[] | Holder | 'busy'> {
     const formerConnections = isNew ? [] : await formerOf(target);
     if (othersOf(target).length === 0 && formerConnections.length === 0) return [];
-    // Connections of one target may be on different cluster nodes, so each claims the platform id here before it checks the others'
-    // links and saves its own.
+    // Connections of one target may be on different cluster nodes, so each first claims the platform id under a key of the target,
+    // then checks the links of the others, and saves its own.
     const deps = { redis, scripts, keys: createKeyspace(prefix, `target.${target}`) };
     const platformClaim = createProcessLease(deps, `claim:${target}:${kind}:${platformId}`);
     const isClaimed = await platformClaim.lead(`${connection} ${ref}`, CLAIM_MS);

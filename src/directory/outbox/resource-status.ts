@@ -111,7 +111,7 @@ export function toMarkState(
 ): MarkState {
   const [generation = '', since = '0', ...request] = mark.split(' ');
   const [_deliveryId, deliveredPriority] = delivery?.split(' ') ?? [];
-  // NaN: not known, because the job was lost.
+  // NaN: the priority is not known, because the job was lost.
   const priority = score === null ? Number(deliveredPriority) : Math.floor(Number(score) / PRIORITY_SPAN);
   const waiting = score === null ? 'queued' : 'due';
   return {

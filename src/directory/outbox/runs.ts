@@ -94,7 +94,7 @@ export interface SeenGroup {
   link: string;
 }
 
-/** Groups that one script notes. */
+/** Largest number of groups that one script notes. */
 const SEEN_PORTION = 1000;
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -202,13 +202,13 @@ export function createRunStore(deps: StoreDeps, options: { target: string }) {
     return Number((await redis.hget(state, name)) ?? 0);
   }
 
-  const moveCursor = async (name: Cursor, place: number): Promise<void> => {
-    await redis.hset(state, name, String(place));
+  const moveCursor = async (name: Cursor, position: number): Promise<void> => {
+    await redis.hset(state, name, String(position));
   };
 
   /**
-   * Returns since when changes of the source may be unwritten at a target that came back into the settings and was not compared
-   * since: the end of the last converged run, Unix milliseconds. Infinity for every other target.
+   * Returns the end of the last converged run, Unix milliseconds, if the target came back into the settings and no run has compared
+   * it since: later changes of the source may be unwritten there. Infinity for every other target.
    */
   async function unwrittenSince(): Promise<number> {
     if (!isReturned(await mappedBy())) return Infinity;

@@ -88,10 +88,10 @@ export interface NameWait {
  */
 type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
-/** Time for which a group collects members that become ready. */
+/** Time for which a group collects members that become ready, milliseconds. */
 const COALESCE_MS = 250;
 
-/** Most members of a group that one script handles. */
+/** Largest number of members of a group that one script handles. */
 export const MEMBERS_PORTION = 1000;
 
 export function createWork(

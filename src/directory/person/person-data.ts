@@ -37,7 +37,7 @@ type ForgetUserOutcome = ({ kind: 'forgotten' } & RemovedItems) | { kind: 'pushe
 
 export function createPersonData(
   { redis, scripts, keys }: StoreDeps,
-  /** `targetsOf`: also those that the settings no longer have. */
+  /** `targetsOf`: returns the targets of the connection, also those that the settings no longer have. */
   { targetsOf }: { targetsOf: () => Promise<readonly string[]> },
 ) {
   /** Yields entries with personal data, oldest first. */
@@ -100,7 +100,7 @@ export function createPersonData(
   async function replaceInNotes(replace: (text: string) => string): Promise<number> {
     let count = 0;
     const replaceIn = async (
-      place: { family: string; target: string; field?: string },
+      location: { family: string; target: string; field?: string },
       text: string | null,
     ): Promise<void> => {
       if (text === null) return;
@@ -111,7 +111,7 @@ export function createPersonData(
         if (typeof note === 'string') changed[name] = replace(note);
       }
       if (NOTES.every((name) => changed[name] === stored[name])) return;
-      const args = { ...place, before: hash('sha1', text) };
+      const args = { ...location, before: hash('sha1', text) };
       const [tag] = await scripts.run('replace_text', keys.base, args, JSON.stringify(changed));
       if (tag === 'replaced') count += 1;
     };

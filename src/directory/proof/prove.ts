@@ -20,7 +20,7 @@ export interface ProofOptions {
   repair: boolean;
   /** Correlation id of the marks that a repair sets. */
   request: string;
-  /** Pause after each portion, milliseconds. */
+  /** Pause after each PAUSE_AFTER entries, milliseconds. */
   pauseMs?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called with the number of entries checked so far. */
@@ -30,7 +30,7 @@ export interface ProofOptions {
 /** Entries per script call: few, because other clients of Redis wait meanwhile. */
 const PORTION = 100;
 /** Number of entries after which the proof pauses. */
-const REST_AFTER = 200;
+const PAUSE_AFTER = 200;
 /** Keys that one SCAN looks at. */
 const KEYS_AT_ONCE = 500;
 
@@ -38,7 +38,10 @@ export function createProof(
   { redis, scripts, keys }: StoreDeps,
   { targets, rulesReadGroups }: { targets: string[]; rulesReadGroups: boolean },
 ) {
-  /** Makes the next reconcile map all users and read all members and values. The number is that of note_anew.lua. */
+  /**
+   * Makes the next reconcile map all users and read all members and values. Each note has a new number, so that a run that is
+   * already under way does not remove it (note_anew.lua).
+   */
   const forgetMappings = async (): Promise<void> => {
     for (const target of targets)
       await redis.set(keys.key('mapped', target), `${REPAIRED} ${await redis.incr(keys.key('runs'))}`);
@@ -56,9 +59,9 @@ export function createProof(
     let sincePause = 0;
 
     /** Pauses when enough entries were checked. */
-    async function rest(entries: number): Promise<void> {
+    async function pauseAfter(entries: number): Promise<void> {
       sincePause += entries;
-      if (pauseMs === 0 || sincePause < REST_AFTER) return;
+      if (pauseMs === 0 || sincePause < PAUSE_AFTER) return;
       sincePause = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -77,7 +80,7 @@ export function createProof(
         looked += seen;
         findings.add(faults);
         onLooked?.(looked);
-        await rest(seen);
+        await pauseAfter(seen);
       }
     }
 
@@ -88,7 +91,7 @@ export function createProof(
         signal?.throwIfAborted();
         for (const each of found.map((name) => name.slice(keys.base.length)))
           if (MEMBER_SETS.test(each) || PENDING_OR_HELD.test(each)) names.add(each);
-        await rest(REST_AFTER); // a SCAN takes as long as a portion of entries
+        await pauseAfter(PAUSE_AFTER); // a SCAN takes as long as that many entries
       }
       return [...names];
     }

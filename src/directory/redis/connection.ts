@@ -11,7 +11,7 @@ const AWAY =
 
 /** Longest time without a reply of Redis; then the request is answered 503. */
 const ANSWER_LIMIT_MS = 5000;
-/** Longest time in which a connection is opened. */
+/** Longest time for opening a connection. */
 const CONNECT_LIMIT_MS = 5000;
 /** Time without traffic after which TCP asks whether the other side still exists. */
 const KEEP_ALIVE_MS = 10_000;
@@ -25,7 +25,7 @@ const SLOTS_REFRESH_MS = 5000;
 export type ConnectionRole = 'commands' | 'queue' | 'subscriber';
 
 interface ConnectionOptions {
-  /** Stays connected to a replica that refuses a write, so that reads go on. Default: false, the service waits for a failover. */
+  /** Stays connected to a replica that refuses a write, so that reads go on. Default: false, it connects anew. */
   staysAtReplica?: boolean;
 }
 
@@ -86,8 +86,8 @@ function common(role: ConnectionRole, staysAtReplica: boolean): ServerOptions {
 
 /**
  * Returns the rule by which an error makes ioredis connect anew. READONLY comes from an old primary after a failover, and a new
- * connection may reach the new primary. If the new one leads to a replica too, it stays for READ_ONLY_PAUSE_MS: reads
- * are possible meanwhile, such as that of the role for an alert.
+ * connection may reach the new primary. If the new connection leads to a replica too, it stays for READ_ONLY_PAUSE_MS: reads are
+ * possible meanwhile, such as the read of the role for an alert.
  */
 function createReadOnlyRule(): (error: Error) => boolean {
   let triedAt = -Infinity;

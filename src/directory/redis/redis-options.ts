@@ -74,7 +74,7 @@ export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {
       ...(password ? { sentinelPassword: password } : {}),
       ...(common.tls ? { sentinelTLS: common.tls, enableTLSForSentinelMode: true } : {}),
       sentinelCommandTimeout: SENTINEL_ANSWER_MS,
-      // The client learns of a new primary from sentinels: a hanging one does not close connections.
+      // The client learns of a new primary from the sentinels, because an old primary that hangs does not close its connections.
       failoverDetector: true,
       sentinelReconnectStrategy: () => SENTINEL_RETRY_MS,
     },

@@ -95,7 +95,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   /** Runners by key base and script: the calls of one command share their keys. */
   const runners = new Map<string, Map<string, RunCall>>();
 
-  /** Defines a script at its first call, because the client hashes the text: most commands call a few of the scripts. */
+  /** Defines a script at its first call: `defineCommand` hashes its text, and most commands of the CLI call few of the scripts. */
   function define(name: string): void {
     redis.defineCommand(name, { lua: scriptText(name), numberOfKeys: 1 });
     defined.add(name);
@@ -158,6 +158,7 @@ interface Waiting {
   settle: Settle[];
 }
 
+/** Ends the promise of one item. */
 interface Settle {
   resolve: (reply: unknown) => void;
   reject: (error: unknown) => void;

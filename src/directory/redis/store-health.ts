@@ -115,7 +115,7 @@ async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined
   }
 }
 
-/** Result of one check of Redis; `role` is `master` or `slave`, as the server reports it. */
+/** Result of `takePulse`; `role` is `master` or `slave`, as the server reports it. */
 export type StorePulse =
   | {
       up: true;
@@ -178,11 +178,11 @@ async function writeRefusalOf(node: Redis, info: Map<string, string>): Promise<S
     if (!isDiskRefusal(error)) throw error;
     return { reason: whyAway(error), advice: 'Give its disk space and rights, and see the log of Redis.' };
   }
-  const followers = Number(info.get('min_slaves_good_slaves') ?? Infinity);
-  if (followers === Infinity) return undefined;
+  const goodReplicas = Number(info.get('min_slaves_good_slaves') ?? Infinity);
+  if (goodReplicas === Infinity) return undefined;
   // Where CONFIG is forbidden, one replica counts as demanded.
   const demanded = (await redisSetting(node, 'min-replicas-to-write')) ?? 1;
-  return followers >= Number(demanded)
+  return goodReplicas >= Number(demanded)
     ? undefined
     : { reason: whyAway(new Error('NOREPLICAS')), advice: 'Bring the replicas of Redis back.' };
 }

@@ -68,13 +68,13 @@ export interface Creation {
 export interface Change extends Creation {
   /** Required version; undefined: no version check; 0 for a group: the group must not exist. */
   expected: number | undefined;
-  /** Priority for a group; default: `new` for a new group, else `edit`. */
+  /** Priority of the mark of a group; default: `new` for a new group, else `edit`. A script chooses that of a user. */
   priority?: Priority;
   /** Method of the request, for security events. */
   method?: Method;
 }
 
-/** New values for plain core attributes of a user that already have values. */
+/** New values for attributes with a single text or boolean, each of which has a value in the stored user already. */
 export interface Replacement {
   id: string;
   /** By attribute name. */
@@ -102,7 +102,7 @@ export interface MemberStep {
   values: string[];
 }
 
-/** Changes of the member set of a group, in order. */
+/** Changes of the member set of a group. The `steps` are made in their order. */
 export interface MemberChange {
   /** Id of the group. */
   id: string;

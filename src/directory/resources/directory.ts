@@ -11,14 +11,14 @@ import type { StoreDeps } from '../redis/scripts.ts';
 import { createUserReads } from './user-reads.ts';
 import { createUserWrites } from './user-writes.ts';
 
-/** Members of a group that are more, or longer, than the caller takes. */
+/** Counts in place of the members of a group, which are more, or longer, than the caller takes. */
 export interface ManyMembers {
   kind: 'many';
   /** Number of users. */
   users: number;
   /** Number of member values without a user. */
   unresolved: number;
-  /** Bytes of these values as JSON text, estimated from a sample. */
+  /** Bytes of the unresolved values as JSON text, estimated from a sample. */
   bytes: number;
 }
 
@@ -46,7 +46,7 @@ const OF_MEMBERSHIPS = ['User.groups.value', 'Group.members.value'];
 /** Characters of the joined ids of about 100 users: an index that has more of them under a value finds many. */
 const FEW_IDS = 2100;
 
-/** Bytes of a member value without a user, on average, up to which a group is read at once. */
+/** Bytes of member values without a user for each member that the caller takes; with more bytes in total, no members are read. */
 const MEMBER_BYTES = 256;
 
 export type Directory = ReturnType<typeof createDirectory>;

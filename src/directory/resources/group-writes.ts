@@ -1,6 +1,6 @@
 // Stores groups and their members, and deletes users and groups: each change is one Lua script, which also leaves the dirty
-// marks. A script that would change very many memberships replies MANY and changes nothing; then a change is made in portions
-// (large-changes.ts), and a group that is to be deleted is emptied first.
+// marks. A script that would change very many memberships replies MANY and changes nothing. The change is then made in portions
+// (large-changes.ts); a group that is to be deleted is emptied first.
 import { fold, indexEntries, PRIORITIES, type Kind } from '../records.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import {
@@ -47,7 +47,7 @@ export function createGroupWrites(
   };
   const changeInPortions = createLargeChange({ ...reads, usersMeantBy });
 
-  /** Returns ids of the users that member values identify, in portions. */
+  /** Returns the ids of the users whom member values identify. The values are looked up in portions. */
   async function usersMeantBy(values: string[]): Promise<string[]> {
     const users: string[] = [];
     for (const [step] of portionsOf([{ kind: 'add', values }])) {

@@ -1,6 +1,6 @@
-// Finds users and groups by a part of a name, an address or an id, in steps that a caller can continue later. An index for
-// it would make every push slower. So Redis matches the names that are keys of an existing index (userNames, names of groups), and
-// scans the records of users for their other names.
+// Finds users and groups by a part of a name, an address or an id, in steps that a caller can continue later. An index for such
+// searches would make every push slower. So Redis matches the names that are keys of an existing index (userNames, names of
+// groups), and scans the records of users for their other names.
 import { fold, refOf, type Kind, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
 import type { ReadPortion } from './reading.ts';
@@ -24,7 +24,7 @@ export interface NameSearchStep {
   next: string | undefined;
 }
 
-/** The names in a stored resource, which was checked before it was stored. */
+/** The names in a stored resource. It was checked by its schema before it was stored, so the types are not checked again. */
 interface StoredNames {
   userName?: string;
   displayName?: string;
@@ -44,8 +44,8 @@ const BYTES_A_STEP = 256 * 1024;
 /** Smallest and largest number of records that one step reads, and the number that the first search of a process begins with. */
 const [FEWEST_RECORDS, MOST_RECORDS, FIRST_RECORDS] = [10, 400, 100];
 /**
- * Matches runs of characters that have one spelling in stored records. A space does not match, because a record may store
- * the names before and after it apart.
+ * Matches runs of characters that have one spelling in stored records. A space does not match, because a record may store the
+ * name before it and the name after it in different attributes.
  */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 

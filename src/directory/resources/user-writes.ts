@@ -1,6 +1,6 @@
-// Stores users: each change is one Lua script, which also leaves the dirty marks. All new users that arrive in one turn of the event
-// loop are stored by one script call (ADR 0020, `createUserBatch`). The script stores a batch as a whole or not at all: if it
-// refuses some of the users, the others are stored by a further call. Each user has an own reply.
+// Stores users: each change is one Lua script, which also leaves the dirty marks. New users that arrive in one turn of the event
+// loop are stored by one script call, up to MAX_BATCH of them (ADR 0020, `createUserBatch`). The script stores a batch as a whole
+// or not at all: if it refuses some of the users, the others are stored by a further call. Each user has a reply of their own.
 import {
   entriesOfUser,
   firstRecord,
