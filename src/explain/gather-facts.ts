@@ -46,7 +46,7 @@ export interface ExplainOptions {
   logMs?: number | undefined;
 }
 
-/** The facts, and what the reasons need besides. */
+/** The facts of the explanation, and further ones that only its reasons need. */
 interface GatheredFacts {
   facts: ExplainedFacts;
   /** The resource is a dead letter whose refused change is at the platform. */
@@ -84,7 +84,7 @@ export async function gatherExplainedFacts(
   // For a dead letter that still differs, `seen` is not shown: the condition explains the differences already.
   const look = isShown || isDone ? seen : null;
   const { memberships, members, removalsMade } = withoutMade(related, look?.pendingDone ?? [], status);
-  // Again as for `link`, now without the removals that are already made: the condition may have been about them alone.
+  // The condition is read again as for `link`, without the removals that are already made: it may have been about them alone.
   const others = withoutRemovals(status, removalsMade);
   const present = await withPresentCondition(outbox, found.ref, storedLink, others);
   // If no decision is awaited any more, the stored exception and alarm are out of date until the next sync.
@@ -93,8 +93,8 @@ export async function gatherExplainedFacts(
     present.condition === undefined &&
     !status.guard.some(({ state }) => state === 'held' || state === 'expired') &&
     !memberships.some(({ condition }) => condition === 'Held');
-  // Read last, because the read of the platform may close the breaker. A command may have a breaker of its own, but the service
-  // makes the calls for the changes.
+  // The breaker is read after the platform, because calls that succeed may close it. It is the breaker of the service, which makes
+  // the calls for the changes; a command may have one of its own.
   const breaker = await target.serviceBreaker.read();
   const readsHandover = (readPlatform ?? true) && unrecognisedBy(hold, hasMoved) === undefined;
   const facts: ExplainedFacts = {

@@ -87,8 +87,8 @@ async function plannedHandover(
   const { policy } = scope.target;
   const dueAt = deletionDue(policy, deletedAt) ?? Infinity;
   const waitEnd = handoverWaitEnd(policy, dueAt, { closedAt, head: undefined }) ?? dueAt;
-  const isDeleted = waitEnd <= scope.clock.now();
-  const obstacle = isDeleted ? DELETED_FIRST : await obstacleTo(scope, setting, reads);
+  const isDeletionFirst = waitEnd <= scope.clock.now();
+  const obstacle = isDeletionFirst ? DELETED_FIRST : await obstacleTo(scope, setting, reads);
   const when = isDue ? `is due since ${isoTime(at)}` : `is due on ${isoTime(at)}`;
   const text =
     obstacle === undefined

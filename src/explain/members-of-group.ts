@@ -69,12 +69,12 @@ export async function membershipsOfGroup(
   const pending: PendingMember[] = isLeftOut
     ? []
     : [...pendingMemberships, ...withoutAccount.map((user) => [user, MEMBERSHIP_SIGN.toAdd] as const)];
-  const memberships = await describe(scope, id, pending.slice(0, SHOWN_MEMBERS), links);
+  const memberships = await describePending(scope, id, pending.slice(0, SHOWN_MEMBERS), links);
   const additions = pending.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toAdd);
   const isLeftAlone = (user: string): boolean => wasRead(user) && outsideOf(user) !== undefined;
   const members = {
     desired: users.length,
-    // Set by left-by-policy.ts.
+    // `withLeftMemberships` (left-by-policy.ts) sets the number afterwards.
     leftOutByPolicy: 0,
     leftAlone: users.filter(isLeftAlone).length,
     toAdd: additions.filter(([user]) => !isLeftAlone(user)).length,
@@ -113,7 +113,7 @@ async function readMemberLinks({ drifts }: ReconcileScope, users: string[]): Pro
 }
 
 /** Describes pending memberships: reads what stops them, and names the cause. @param group id of the group */
-async function describe(
+async function describePending(
   scope: ReconcileScope,
   group: string,
   pending: readonly PendingMember[],
@@ -162,8 +162,8 @@ function removalState(
   const decided = own && REMOVAL[own];
   if (sign === MEMBERSHIP_SIGN.keptRemoval)
     return { state: 'toRemove', ...(withAccount ?? decided ?? PROTECTED) };
-  // The guard's own decision about the removal is given without its condition: for a removal from a group, decision-reasons.ts reads
-  // the condition Held as "leaves with the account".
+  // The guard's decision about the removal itself is given without its condition: for a removal from a group, decision-reasons.ts
+  // reads the condition `Held` as "leaves with the account".
   return { state: 'toRemove', ...(withAccount ?? (decided && { because: decided.because })) };
 }
 
@@ -194,7 +194,7 @@ function additionState(
   if (because === undefined) return { state, ...moving };
   // The addition waits for the deactivation, which no operator can decide now.
   const isExpired = link.condition?.reason === 'Held' && deactivation === 'expired';
-  // The condition of `moving` stays unless the user has an own one that is not retried by itself: then the reasons name the approval
-  // of the removal too.
+  // The condition of `moving` (stopped removal from another group) stays, so that the reasons name the approval of the removal too;
+  // a condition of the user whose sync is not retried by itself replaces it.
   return { state, ...moving, because, ...causeOfCondition(link, settings), ...(isExpired ? EXPIRED : {}) };
 }

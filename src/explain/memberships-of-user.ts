@@ -61,7 +61,7 @@ interface Shared {
   outside: string | undefined;
 }
 
-/** Returns a user's memberships in the groups of the source, and those with a pending removal. */
+/** Returns the memberships of a user in groups at the source, and the memberships whose removal is pending. */
 export async function membershipsOfUser(
   scope: ReconcileScope,
   user: FoundResource,
@@ -150,7 +150,7 @@ function removalState(facts: GroupFacts, settings: string): State {
   const kept = account === 'rejected' ? KEPT_WITH_ACCOUNT : undefined;
   const decided = (own && withNote(REMOVAL[own], link, settings)) ?? kept;
   if (sign === MEMBERSHIP_SIGN.keptRemoval) return { state: 'toRemove', ...(decided ?? PROTECTED) };
-  // Without the condition `Held`, because the approval lists the user's deactivation and not this removal.
+  // The cause is given without its condition `Held`, because the approval lists the user's deactivation and not this removal.
   const following = account === 'follows' ? { because: FOLLOWING.because } : undefined;
   const deleted = deletion && DELETION[deletion];
   return { state: 'toRemove', ...(decided ?? following ?? deleted ?? causeOfGroup(link, settings)) };

@@ -57,8 +57,8 @@ interface PlatformLook {
    */
   additionsLeftByPolicy: readonly Ref[] | undefined;
   /**
-   * Whether nothing that was compared differs but memberships that the bridge does not manage. A difference that no run changes is
-   * one. Members of a group beyond COMPARED_MEMBERS and the values of a protected account are not compared.
+   * Whether nothing that was compared differs, except memberships that the bridge does not manage. A difference that no run writes
+   * counts too. Members of a group with more than COMPARED_MEMBERS, and the values of a protected account, are not compared.
    */
   isAsDesired: boolean;
 }
@@ -120,7 +120,7 @@ interface Read {
 
 type LookedAt = PlatformLook['platform'];
 
-/** A look without the time of the read. */
+/** A look without the time and the failure of the read, which `lookAtPlatform` adds. */
 type Sorted = Omit<PlatformLook, 'platform'> & { platform: Omit<LookedAt, 'at' | 'why'> };
 
 /** Sorts the plan entries of a resource; undefined: no difference was found, and values could not be read. */

@@ -56,7 +56,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     unknownMembersReason(facts),
     nestedReason(facts),
     policyReason(facts),
-    // The sentence about the deletion tells already which sync comes next.
+    // The sentence about the deletion of the account tells already when the next sync comes.
     accountDeletionReason(facts) ?? lookAgainReason(facts),
   ];
   return sentences.filter((each): each is string => Boolean(each));
@@ -173,7 +173,7 @@ function pauseReason({ pause, breaker, platform }: ExplainedFacts, summary: stri
 const isToldByCondition = ({ condition, guard }: ExplainedFacts): boolean =>
   condition !== null && new Set(guard.map(({ kind, state }) => `${state} ${kind}`)).size <= 1;
 
-/** Returns a sentence about the next sync without a change; undefined during a hold, and for a rejection, which no such sync ends. */
+/** Returns a sentence about the next sync without a change; undefined on hold, and for a rejection, which no such sync ends. */
 function lookAgainReason({ lookAgainAt, condition, exception, hold }: ExplainedFacts): string | undefined {
   if (!lookAgainAt || hold || condition?.reason === 'Rejected' || exception?.reason === 'Rejected')
     return undefined;

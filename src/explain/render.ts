@@ -231,7 +231,7 @@ function topOf(
   return { lines, isWhole: isWhole && leftOut === 0 };
 }
 
-/** Matches the place before a clause. */
+/** Matches the position before a clause: the clause follows a full stop, colon or semicolon. */
 const CLAUSE = /(?<=[.:;] )/g;
 
 /**

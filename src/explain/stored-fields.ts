@@ -20,7 +20,7 @@ import { givenUpText, isGivenUp } from '../sync/names/taken-by-connection.ts';
 import { OWNER_OF_KEY } from '../sync/target.ts';
 import { isProtectedName } from '../sync/user/protected-user.ts';
 
-/** Time limit of the read of the owner of the platform key. */
+/** Time limit of the read of the owner of the platform key, milliseconds. */
 const READ_TIMEOUT_MS = 3000;
 
 /** Returns the times and identifying values of the record; null without one. */
@@ -96,7 +96,7 @@ export async function conditionOf(
       status: null,
       advice: `Nothing: the next reconcile brings it, or scim-bridge sync ${ref}${BUT_NOT_ON_HOLD}.`,
     };
-  // No run tries a dead letter again that an operator dropped.
+  // The advice promises a retry by a reconcile, and no reconcile retries a dead letter that an operator dropped.
   const isDeadLetter = (await outbox.resourceStatus(ref)).blockedSince !== null;
   if (isDeadLetter && (await isGivenUp(scope, ref, condition)))
     return {

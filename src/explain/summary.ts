@@ -103,7 +103,7 @@ function stuckText(facts: ExplainedFacts): string | undefined {
     return `fails since ${condition.since} and does not arrive at ${target}: ${condition.message}`;
   if (condition?.reason === 'NameTaken')
     return `waits since ${condition.since} and does not arrive at ${target}: ${condition.message}`;
-  // This breaker is a refused key that stops other changes only; the reasons name it.
+  // A resource on its way has a `breaker` only if the refused key stops other changes, not this one; the reasons name the key.
   if (!condition && breaker !== null && link.waitsForName)
     return `waits for its name. ${nameText(facts)}. It is tried again`;
   return undefined;
@@ -149,7 +149,7 @@ const obstacleText = (
     ? `${target} ${failureSinceWords(failure, since)}: ${newKeyAdvice(target, failure)}`
     : `${target} ${breakerWords(failure)}; it is applied as soon as calls succeed`;
 
-/** Returns words about a membership with a condition, best one that needs a person; without any, about the policy. */
+/** Returns words about a membership with a condition, preferably one that needs a person; without such a membership the policy. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
   const first = memberships.find(needsPerson) ?? memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
@@ -168,7 +168,7 @@ function linkedStateText(facts: ExplainedFacts): string {
     : `the group ${where} is kept as it is until the source deletes the group`;
 }
 
-/** Returns the state of the account or group of a resource that is not wanted at the target, as words behind "is". */
+/** Returns the state of the account or group of a resource that is not wanted at the target, as words that follow "is". */
 function closedText({ kind, link, platform, policy }: ExplainedFacts): string {
   if (platform?.accountGone) return 'gone: the platform does not have it any more, and nothing is to be done';
   if (kind === 'User' && link.active === false) return 'closed';
