@@ -64,12 +64,12 @@ export type Cause =
   /** No difference of a managed value: a conflict, or an unmanaged account. */
   | 'none';
 
-/** Cause of a difference, with the actor and time that the platform's audit log has for it. */
+/** Cause of a difference, with actor and time if they are known (attribution.ts). */
 export interface Attribution {
   cause: Cause;
   /** Actor in the platform's audit log. */
   by?: string;
-  /** Time of the change at the platform, ISO 8601. */
+  /** Time of the change at the platform, ISO 8601; with the cause `write did not stick` the time of the bridge's write. */
   at?: string;
 }
 
@@ -221,7 +221,7 @@ export const isPending = ({ attribution }: PlanEntry): boolean =>
 export const isMarked = (entry: PlanEntry): boolean =>
   isChange(entry) && isPending(entry) && entry.follows === undefined;
 
-/** Returns whether a run has to mark the change; a pending one is marked already, and a follower is written with another resource. */
+/** Returns whether a run has to mark the change. A pending change has a mark; a follower is written with another resource. */
 export const needsMark = (entry: PlanEntry): boolean =>
   isChange(entry) && !isPending(entry) && entry.follows === undefined;
 

@@ -37,13 +37,13 @@ export interface Plan {
   cost: Cost;
   /** State counts of the desired resources (ADR 0021). */
   coverage: CoverageOfKinds;
-  /** Resources that differ from the desired state by a decision; the items are the oldest thousand. */
+  /** Resources that differ until a person acts (docs/exceptions.md); the items are the oldest thousand. */
   exceptions: { total: number; items: StandingException[] };
   /** Why the target may be another tenant; the entries are the changes after its acceptance. Absent: the tenant is recognised. */
   anotherTenant?: string;
-  /** Times of the last restore and of its backup, ISO 8601; absent: there was none, or a reconcile has converged since. */
+  /** Times of the last restore and of its backup, ISO 8601; absent: no restore explains differences (`ifOpen` in restored.ts). */
   restored?: { at: string; backup: string | null };
-  /** Folders, workbooks and reports of closed accounts that are to be moved; absent: the setting is off, or no account is closed. */
+  /** Handovers that are due, come later or are taken back; absent: the setting is off, or there are none. */
   handover?: HandoverSection;
   counts: Partial<Record<Action, number>>;
   entries: PlanEntry[];

@@ -14,7 +14,7 @@ import { targetRefusesRate, targetSilent, type TargetSilent, type Watched } from
  */
 const SILENCE_MS = 9000;
 /**
- * Longest wait for the rate limit or a pause after a good answer other than 429, milliseconds; it is longer than the usual window of a
+ * Longest wait for the rate limit or a pause after a good answer other than 429, milliseconds: longer than the usual window of a
  * rate limit.
  */
 const LIMITED_MS = 120_000;

@@ -89,7 +89,7 @@ export function createControl({ runtime, secrets, reset }: ControlDeps): Express
   // Every body is parsed as JSON, whatever its media type.
   app.use(express.json({ limit: '64mb', type: () => true }));
   app.use((request, response, next) => {
-    // Saves the state (`--data`).
+    // The call may have changed the state, which is then saved (`--data`).
     if (request.method !== 'GET') response.on('close', () => runtime.changed());
     next();
   });

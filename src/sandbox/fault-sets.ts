@@ -43,7 +43,7 @@ export interface FaultRule {
 }
 
 export interface FaultPlan {
-  /** Seed of the random numbers, a whole number of up to 32 bits. */
+  /** Seed of the random numbers, from 0 to 2^32. */
   readonly seed: number;
   /** Faults of all requests. */
   readonly everywhere: FaultSet;
@@ -102,7 +102,7 @@ function parseLatency(value: unknown): readonly [number, number] | undefined {
   return [requireNumber(from, 'latencyMs', 0, HOUR_MS), requireNumber(to, 'latencyMs', 0, HOUR_MS)];
 }
 
-/** Parses the faults of an object; `otherProperties` are its properties that are not faults. */
+/** Parses the faults of an object. @param otherProperties allowed properties of the object that are not faults */
 function parseSet(source: SandboxJsonObject, otherProperties: readonly string[]): FaultSet {
   const chances = new Map<ChanceName, Chance>();
   for (const [name, value] of Object.entries(source)) {

@@ -32,14 +32,14 @@ function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJson
     isAdmin,
     isDeactivated: optionalBoolean(source, 'isDeactivated') ?? false,
     permissions: new Set(optionalTexts(source, 'permissions')),
-    // The source for users created by an administrator (contract 3.3).
+    // `manual` is the source of the alias of a user whom an administrator created (contract 3.3).
     aliasSource: 'manual',
     ...(named ? { roles: new Set(named.filter((name) => name !== 'Admin')) } : {}),
   });
   return { ...source, id: user.id, userName: user.userName, email: user.email, isAdmin };
 }
 
-/** A user gets an access token by logging in, so the login event is recorded (contract 4.6). */
+/** Records a login of the owner of an access token, because users get access tokens by logging in (contract 4.6). */
 function noteLogin(current: CurrentState, owner: UserRecord): void {
   current.state.audit.add({
     timestamp: new Date(current.nowMs).toISOString(),

@@ -38,8 +38,8 @@ function positionAfter(rows: readonly TableRow[], id: number, direction: 'ascend
 }
 
 /**
- * Shortens a page by the fault `truncateLists`. `looksComplete` is true when its mode `total` left items out: `hasNextPage` and
- * `total` of the answer then have to say that the list ends with this page.
+ * Shortens a page by the fault `truncateLists`. `looksComplete` is true when the fault left items out in the mode `total`:
+ * `hasNextPage` and `total` of the answer then have to say that the list ends with this page.
  */
 function truncated<Item>(call: Call, whole: readonly Item[]): { page: Item[]; looksComplete: boolean } {
   const { truncation } = call.fault;

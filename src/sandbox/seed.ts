@@ -1,5 +1,5 @@
-// Creates the seeds: `small`, a sample tenant called acme, and `large:N`, the same with N users in groups
-// (docs/sandbox.md).
+// Creates the seeds (docs/sandbox.md): `small`, a sample tenant called acme, and `large:N`, the same tenant with N further users in
+// groups.
 import { plantControlPlane } from './control-plane/seed.ts';
 import { SandboxProblem } from './problem.ts';
 import type { UserRecord } from './records.ts';

@@ -1,6 +1,6 @@
 // Starts the sandbox (`startSandbox`): a stand-in for the platform at wire level, for the demo, tests and the command line. Flow:
-// creates the runtime (clock, faults, settings, state), fills its state from the data folder or with a seed, begins to save changes,
-// and opens two ports: the platform, and the control API for tests.
+// creates the runtime (clock, faults, settings, state), fills the state from the data folder or with a seed, begins to save
+// changes, and opens two ports: the platform, and the control API for tests.
 import type { Express } from 'express';
 import type { Clock } from '../support/sources.ts';
 import { createCoreData } from './core-data/create-core-data.ts';
@@ -143,11 +143,11 @@ function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
     coreData,
     faults: createFaults(options.faults),
     requests: createRequestLog(),
-    // Set when the listener has started.
+    // `startSandbox` sets the address when the listener has started.
     platformUrl: '',
     dataPath: dataPathOf(options),
     settings: DEFAULT_SETTINGS,
-    // Replaced after the first seed or restore, whose changes are saved as a whole.
+    // `startSandbox` replaces this function after the first seed or restore, whose changes are saved as a whole.
     changed: () => undefined,
   };
   return Object.assign(runtime, { state: emptyState(runtime) });
@@ -184,8 +184,8 @@ async function fillRuntime(runtime: SandboxRuntime, options: SandboxOptions) {
 /** Resets everything but the secrets to a seed. @throws SandboxProblem 400 for an unknown seed */
 function resetRuntime(runtime: SandboxRuntime, seed: string, secrets: Secrets, faults: object): void {
   const state = emptyState(runtime);
-  // The seed's time stamps need the time that the clock shows after its reset below. An unknown seed throws here,
-  // before the old state is lost.
+  // The seed's time stamps need the time that the clock shows after its reset below. The seed comes first, because an unknown
+  // name throws, and the old state must not be lost then.
   const nowMs = runtime.clock.now() - runtime.clock.offsetMs();
   plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
   runtime.state.runs.stopAll();

@@ -90,7 +90,7 @@ export interface Section {
   /** Whether every resource must have this extension. */
   readonly required: boolean;
   /**
-   * Names of single-valued simple attributes that no sub-attribute has. Such a key occurs once in the stored text before
+   * Names of single-valued simple attributes that no sub-attribute has. A key of this kind occurs once in the stored text before
    * the extensions, so a Lua script can replace its value without parsing (plain-values.ts).
    */
   readonly plain: ReadonlySet<string>;

@@ -150,7 +150,7 @@ export interface Validator {
  */
 export function compileValidator(core: Section, extensions: readonly Section[]): Validator {
   const compile = (allErrors: boolean) =>
-    // `ownProperties`: a configured attribute may be named `toString`.
+    // Without `ownProperties` ajv would find a configured attribute such as `toString` in every object, by inheritance.
     new Ajv({
       ...OWN_SCHEMA,
       strict: true,

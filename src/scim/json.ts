@@ -15,7 +15,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a member of a JSON object; undefined for a member that it only inherits, and for other values. */
+/** Returns an own property of an object; undefined for an inherited property, and for a value that is no object. */
 export const ownValue = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as JsonObject)[name]
@@ -127,7 +127,7 @@ export function identity(field: Field, element: JsonObject): string {
   if (element.value === undefined) return JSON.stringify(element);
   const value = foldPart(field, 'value', element.value);
   const type = foldPart(field, 'type', element.type);
-  // The length prefix keeps type and value apart and is faster than JSON.
+  // With its length in front, the type is told apart from the value. This text is made faster than JSON.
   if (typeof value === 'string' && typeof type === 'string') return `${type.length} ${type} ${value}`;
   return JSON.stringify([value, type]);
 }

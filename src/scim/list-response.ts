@@ -18,7 +18,7 @@ export interface ListQuery {
   readonly excludedAttributes?: string | undefined;
 }
 
-/** Page sizes: without a count, and the largest. */
+/** Page sizes: of a request without `count`, and the largest. */
 interface ListLimits {
   readonly defaultCount: number;
   readonly maxCount: number;
@@ -46,7 +46,7 @@ const isAbsent = (raw: unknown): boolean => raw === undefined || raw === null ||
 /** Returns a whole number, `fallback` without one. @throws the error that `refuse` creates */
 function integer(name: string, raw: unknown, fallback: number, refuse = invalidValue): number {
   if (isAbsent(raw)) return fallback;
-  // Up to 15 digits a number is exact.
+  // A text of more than 15 digits would be rounded as a number, so it is refused.
   const value = typeof raw === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(raw) ? Number(raw) : raw;
   if (typeof value === 'number' && Number.isInteger(value)) return value;
   throw refuse(`"${name}" must be an integer.`);

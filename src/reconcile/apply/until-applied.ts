@@ -1,6 +1,6 @@
-// Waits until the resources that a run marked are synced, and returns the end of the run. Every POLL_MS it asks which resources
-// still have a mark. The wait ends when none of them has one, apart from the resources that are put off: their syncs wait for a
-// person or fail again and again. It ends early during a hold, when nothing is applied for STALL_MS, or when all is due much later.
+// Waits until the resources that a run marked are synced, and returns the end of the run. Every POLL_MS the wait reads which of
+// them still have a mark. It ends when none has one, apart from the resources that are put off: their syncs wait for a person or
+// fail again and again. It ends early during a hold, when nothing is applied for STALL_MS, or when all is due much later.
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { Ref } from '../../directory/records.ts';
 import { counted } from '../../support/counted.ts';
@@ -20,10 +20,11 @@ import type { Progress, ReconcileScope } from '../scope.ts';
 const POLL_MS = 200;
 /** Number of resources whose marks one command of Redis reads. */
 const MARKS_PORTION = 1000;
-/** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
+/** Milliseconds without an applied change after which a run ends as stalled: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
 /**
- * Number of times that a run which syncs its resources itself, or applies a saved plan, takes up resources that were marked again.
+ * Number of times that a run which syncs its resources itself, or applies a saved plan, waits for resources that were marked again.
+ * Pushes may mark them for ever.
  */
 const MOST_LOOKS = 10;
 /** Time without a sync or an applied change after which a run that syncs its resources itself looks for new marks, milliseconds. */
@@ -98,7 +99,7 @@ async function untilUnmarked(
   const { clock } = scope;
   /** Resources for which the run still waits. */
   let left = refs;
-  /** Time at which the last change was seen to be applied. */
+  /** Time at which the wait last saw an applied change. */
   let movedAt = clock.now();
   let hasApplied = false;
   /** Time of the last look for new marks, and number of looks that found some. */
@@ -176,7 +177,7 @@ async function markedLeftOut(
   return leftOutGroups(scope, groups);
 }
 
-/** Returns the end of a run that does not wait any longer, although changes are left; undefined: it goes on. */
+/** Returns the end of a run that stops its wait although changes are left; undefined: the wait goes on. */
 async function earlyEnd(
   { outbox, target, clock }: ReconcileScope,
   left: readonly Ref[],
@@ -189,7 +190,8 @@ async function earlyEnd(
   });
   const hold = await outbox.guardStore.onHold();
   if (hold) return toStopped(wasOnHold(target.name, hold));
-  // A hold may have ended between two looks, with the acceptance of another tenant.
+  // An operator may have accepted another tenant, which ends the hold between two looks. The run was compared with the former
+  // tenant, so it stops.
   if (await outbox.hasMoved()) return toStopped(acceptedMeanwhileText(target.name));
   // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
   const mayBeLate = syncsItself && clock.now() - movedAt > FAR_AHEAD_MS;

@@ -1,7 +1,8 @@
 // Names the cause of a difference, the `attribution` of its plan entry. Pure. `earliestDrift` tells from which time on the audit
 // log of the platform has to be read; `attributeDrift` then decides. The cause follows from the audit log and from three times:
 // when the platform last changed the resource, when the bridge last wrote the resource, and when it last wrote the differing
-// value. A restore and deleted definitions of attributes are other causes.
+// value. Two causes have rules of their own: a restore (`isBeforeRestore`), and a deleted definition of an attribute
+// (`goneByDeletion`).
 import type { Ref } from '../../directory/records.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Attribution, PlanEntry } from '../entry.ts';
@@ -33,7 +34,7 @@ export interface DriftFacts {
   /** Undefined: the tenant has no audit log, or the key may not read it. Then only times are known. */
   trail: AuditTrail | undefined;
   lastWrite: ValueWrittenAt;
-  /** The last restore. Undefined: a run has converged since then, or there was none. */
+  /** The last restore, if it may still explain differences (`ifOpen` in tenant/restored.ts). */
   openRestore: Restored | undefined;
   /** Attributes whose definition was deleted at the platform, with all values (`readDefinitions`). */
   deleted: ReadonlySet<string> | undefined;
@@ -121,7 +122,7 @@ function attributionOf(
     // Without a time of change only the audit log can name another cause.
     return own ? byEvent(own) : entry.attribution;
   }
-  // A membership that ended with the account of its member was written all the same.
+  // A membership that ended with the account of its member is no write that did not stick: the platform had stored it.
   if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoTime(valueWrittenAt) };
   if (own) return { ...byEvent(own), at: isoTime(changed) };
@@ -159,7 +160,7 @@ const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
   at: isoTime(at),
 });
 
-/** Returns whether the bridge may have made the change between backup and restore. The times default to 0: unknown, or no write. */
+/** Returns whether the change may have been made between backup and restore. The times default to 0: unknown, or no write. */
 function isBeforeRestore(
   { at, backupAt = 0 }: Restored,
   {

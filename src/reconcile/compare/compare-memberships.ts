@@ -34,29 +34,29 @@ export interface ComparedMemberships extends SortedPending {
 }
 
 /**
- * Compares the user's groups at the source and at the platform. Returns null when a group could not be read that the account should
- * list, or whose name is compared. Groups whose pending removal could not be looked up are in `pendingUnread`.
+ * Compares the user's groups at the source and at the platform. Groups whose pending removal could not be looked up are in
+ * `pendingUnread`.
+ * @returns null when the platform could not be read: the list of differences would be incomplete
  */
 export async function compareMemberships(
   scan: ScanResult,
   user: ComparedUser,
 ): Promise<ComparedMemberships | null> {
   const atSource = await groupsAtSource(scan, user);
-  // If one group cannot be read, the list of differences would be incomplete.
   if (atSource.some(({ read }) => read?.state === 'unknown')) return null;
-  const toName = [...atSource.filter(hasOtherName), ...atSource.filter(isJoining)];
+  const toCompareNames = [...atSource.filter(hasOtherName), ...atSource.filter(isJoining)];
   const renamed = await groupsUnderOtherName(
     scan,
-    toName.map(({ ref }) => ref),
+    toCompareNames.map(({ ref }) => ref),
   );
   if (renamed === null) return null;
-  const lacking = await missingMemberships(scan, user, atSource);
-  const again = await membershipsOfGoneGroups(scan, user, atSource);
+  const missing = await missingMemberships(scan, user, atSource);
+  const ofGoneGroups = await membershipsOfGoneGroups(scan, user, atSource);
   const entries = [
     ...renamed.entries,
-    ...again.entries,
-    ...lacking,
-    ...(await entriesBesideSource(scan, user, atSource, again.linkedIds)),
+    ...ofGoneGroups.entries,
+    ...missing,
+    ...(await entriesBesideSource(scan, user, atSource, ofGoneGroups.linkedIds)),
   ];
   const pending = await sortPending(scan, user);
   return {

@@ -161,8 +161,9 @@ export function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: 
 }
 
 /**
- * Returns whether the account has a value (`valueOf`) of a mapped attribute that its link does not name. The bridge never wrote such a
- * value, so only the record says whether it is desired, kept (`onEmpty`) or to be cleared.
+ * Returns whether the account has a value of a mapped attribute that its link does not name. The bridge never wrote that value, so
+ * only the record says whether the value is desired, kept (`onEmpty`) or to be cleared.
+ * @param valueOf returns the value that the account shows
  */
 export const hasUnknownValue = (
   { attributes = {} }: Link,
@@ -203,7 +204,7 @@ export const isSameObserved = (name: string, desired: unknown, observed: unknown
 /** Core attributes that the platform compares without case (contract 2.2). */
 const WITHOUT_CASE = new Set(['userName', 'emails']);
 
-/** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
+/** Compares text without surrounding blanks: after every write a platform that trims text would count as different. */
 function isSameText(path: string, desired: unknown, shown: string | undefined): boolean {
   if (desired === (shown ?? null)) return true;
   if (shown === undefined || typeof desired !== 'string' || desired === '') return false;

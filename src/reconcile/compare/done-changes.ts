@@ -1,7 +1,7 @@
 // Finds held and rejected changes that a person has already made at the platform (done changes), so that no operator needs to
-// decide them. A comparison finds those of a user by `doneOfUser`, those of a group by made-changes.ts. A run stores them
-// (`toDoneNote`, `noteDone`), and the next sync of the resource ends their wait. A plan counts them and says so
-// (`countDecidable`, `doneText`).
+// decide them. A comparison finds the done changes of a user by `doneOfUser`, of a group by made-changes.ts. A run stores them
+// (`toDoneNote`, `noteDone`), and the next sync of the resource ends their wait. A plan counts them (`countDecidable`) and tells
+// the number (`doneText`).
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { BUT_NOT_ON_HOLD } from '../../directory/guard/operator-hold.ts';
 import { NO_GENERATION } from '../../directory/logs/provisioning-log.ts';
@@ -53,7 +53,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
 
 /** Returns the drift note that tells the next sync of the resource which changes are done. */
 export function toDoneNote({ items, basis }: Pick<DoneChanges, 'items' | 'basis'>): Drift {
-  // `DoneChanges` are made with one item at least, all of the same resource.
+  // `DoneChanges` have at least one item, and all items are of the same resource.
   const [first] = items as [Destruction, ...Destruction[]];
   const { kind } = parseRef(first.ref);
   const observed = Object.fromEntries(
@@ -132,7 +132,7 @@ export async function countDecidable(
   for (const { items } of done)
     for (const [index, verdict] of (await guardStore.verdictsOn(items)).entries()) {
       const ref = items[index]?.ref;
-      // Without a verdict, nothing of the change waits for a decision.
+      // Without a verdict the guard neither holds the change nor knows a rejection of it.
       if (!ref || !verdict) continue;
       const known = counts.get(ref) ?? { held: 0, rejected: 0 };
       counts.set(ref, { ...known, [verdict]: known[verdict] + 1 });

@@ -16,13 +16,13 @@ export const MOST_READ = 20;
 /** Number of groups that are read at the same time. */
 export const READ_AT_ONCE = 2;
 
-/** Facts by which the memberships of a linked user are compared: the groups of the account, and the bridge's own pending changes. */
+/** Facts by which the memberships of a linked user are compared: groups of the account, and pending changes of the bridge. */
 export interface ComparedUser {
   ref: Ref;
   link: Link;
   /** Groups that the account names; a platform may name none, although the user is a member. */
   memberOf: readonly GroupOfAccount[];
-  /** Groups with a pending change of the membership and its sign (`ResourceStatus.pendingMemberships`), read before the account. */
+  /** Sign of each pending change of a membership, by group id (`ResourceStatus.pendingMemberships`); read before the account. */
   pending: ReadonlyMap<string, string>;
   /** Groups from which the removal of the user was written and is not confirmed. */
   unconfirmed: ReadonlySet<string>;
@@ -87,7 +87,7 @@ export const isAsNamed = (group: GroupAtSource): boolean => {
   return isThere && !hasOtherName(group) && !group.isPending;
 };
 
-/** Returns the number of groups that are not read. */
+/** Returns how many of the groups are not read, because they are beyond MOST_READ. */
 export const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
 
 /** Returns the stored links of the groups that were read in this state. */
@@ -98,13 +98,13 @@ export const readLinksOf = (
 ): Promise<ObservedResource[]> =>
   drifts.readLinks(atSource.flatMap(({ ref, read }) => (read?.state === state ? [ref] : [])));
 
-/** The pending changes of a user's memberships, by what the platform shows of them. */
+/** Pending changes of a user's memberships, sorted by what the platform shows. */
 export interface SortedPending {
-  /** Groups that somebody else has already made as the change wants. */
+  /** Groups in which somebody else has already made the change. */
   pendingDone: Ref[];
   /**
-   * Groups with a pending removal of the user that could not be looked up, so that the user may be in them or not: beyond MOST_READ,
-   * or the read failed.
+   * Groups with a pending removal of the user that were not read, so that the user may still be a member: beyond MOST_READ, or the
+   * read failed.
    */
   pendingUnread: Ref[];
 }

@@ -1,6 +1,6 @@
-// Finds which changes of the members of one group somebody else has already made at the platform, so that nothing is left to
-// write or to decide: of the pending memberships, and of the removals that the guard holds or a person rejected. For a member
-// whom the member list does not show, the account is read, because the list may be truncated. A 404 for the account may be wrong:
+// Finds changes of the members of one group that somebody else has already made at the platform, so that they need neither a write
+// nor a decision. The changes are pending memberships, and removals that the guard holds or a person rejected. For a member whom
+// the member list does not show, the account is read, because the list may be truncated. A 404 for the account may be wrong:
 // - For a held or rejected removal (`doneOfGroup`) it proves nothing, because a person decides about the removal.
 // - For a pending removal (`pendingThere`) it counts as proof that the member has left. The removal stays pending, so a sync of the
 //   group writes it if the account is there after all.

@@ -230,7 +230,7 @@ function surplusMember(
   isLeaver: boolean,
 ): PlanEntry {
   const isUnwrittenRemoval = member.ref !== null && (group.isLost || isLeaver);
-  // The removal was answered with success, and not seen yet.
+  // The platform answered the removal with success, but no read has shown it yet.
   const didNotStick = group.unconfirmed.has(storedNameOf(member));
   const cause = didNotStick ? 'write did not stick' : 'platform changed';
   const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);

@@ -22,7 +22,10 @@ import { userFields, masked, type TargetRules, type UserCase } from './user-case
 /** Stands for the desired state of a user without one: deleted at the source, or departed and without a readable record. */
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
 
-/** Returns the entries of one user who is not protected; none when it is as desired. attribution.ts refines the cause `platform changed`. */
+/**
+ * Returns the entries of one user who is not protected; none when the account is as desired. attribution.ts refines the cause
+ * `platform changed`.
+ */
 export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { link, observed } = user;
   const wanted = user.wanted ?? GONE;
@@ -43,8 +46,8 @@ function differencesOf(
   const { link, values, otherNumber } = user;
   // A changed value is written even if no account shows the attribute, because the attribute may be new.
   const isChanged = changedSinceApplied(link, wanted);
-  // The user list may lack an attribute of all accounts (`isVisible`); a difference in it then proves nothing. The value list of one
-  // user is complete.
+  // The user list may lack an attribute of all accounts (`isVisible`), so a difference in that attribute proves nothing. The value
+  // list of one user is complete.
   const isRead = (name: string): boolean => values !== undefined && name.startsWith('attributes.');
   const shown = differences(wanted, observed, link, rules.types, rules.visibility, values).filter(
     ({ name }) => isChanged(name) || isRead(name) || rules.visibility.isVisible(name),

@@ -93,7 +93,7 @@ async function verifyUser(
   if (isProtected(link, protection, desiredName ? String(desiredName) : undefined))
     return { ref, entries: [] };
   const found = await readAtPlatform(scan, stored, mapped, options);
-  // Left out and counted as unknown: without a read nothing is known of the account.
+  // Without a read nothing is known of the account, so the user is left out and counts as unknown.
   if (found === 'unknown') return undefined;
   const { areValuesUnread } = found;
   const { observed, adoptable, values } = found.user;
@@ -176,8 +176,8 @@ async function readAtPlatform(
 }
 
 /**
- * Returns the numeric id that the account has by the user list. It is read only if a value differs and the link has such an id:
- * if the stored id is wrong, the values were written to the account of another person.
+ * Returns the numeric id that the account has by the user list. The list is asked only if a value differs and the link has such an
+ * id: if the stored id is wrong, the values were written to the account of another person.
  */
 async function currentNumberOf(scan: ScanResult, user: UserCase): ReturnType<typeof provenNumber> {
   const { link, observed } = user;

@@ -62,14 +62,16 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
 }
 
-/** Compares the values of up to `most` users in the order of creation, from the place `begin` on; the first user follows the last. */
+/**
+ * Compares the values of up to `most` users in the order of creation, from the place `begin` on. After the last user the turn goes
+ * on with the first, at position 0.
+ */
 async function compareInTurn(
   scan: ScanResult,
   { begin, most }: { begin: number; most: number },
   look: ValueLook,
 ): Promise<void> {
   let left = most;
-  // Position 0 is the first user: after the last user the turn goes on with the first.
   for (const start of begin === 0 ? [0] : [begin, 0]) {
     for await (const records of scan.scope.directory.scan('User', start)) {
       const some = records.slice(0, left);

@@ -74,7 +74,8 @@ export async function handOverPerson(
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !ownedKeys.has(itemKey(item)));
   const all = [...interrupted, ...items];
   const confirmed = await confirmMoves(scope, ref, head, all, { ownedBefore: ownedKeys, refused }, options);
-  // `reason`: the platform refused the move before. If nothing else was tried and nothing was moved, no rest is left.
+  // The plan takes items that the platform refused before (`reason`) only after all others (`createItemChoice`). If it had no other
+  // items and none was moved, another run would only meet the same refusals.
   const isAnyNew = items.some(({ reason }) => reason === undefined);
   const hasRest = person.items.length >= MOST_ITEMS && (isAnyNew || confirmed.moved > 0);
   // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do, and items beyond

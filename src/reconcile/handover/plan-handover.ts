@@ -18,7 +18,7 @@ export interface PlannedHandover {
   ref: Ref;
   /** userName at the platform. */
   name: string;
-  /** Numeric user id of the account, as text. */
+  /** Numeric id of the account in the platform's user list, as text. */
   account: string;
   /**
    * `due`: this run moves the items. `later`: a run after `at` moves them. `return`: the person is active again and gets
@@ -51,17 +51,17 @@ interface PlanHandoverOptions {
   signal: AbortSignal;
   /** Whether the lists of the platform were read completely. */
   isProven: boolean;
-  /** Find console accounts by their userName, as `ScanResult` has them. */
+  /** Find accounts of the platform's user list by their userName, as in `ScanResult`. */
   findConsoleAccounts: FindConsoleAccounts;
   findListedAccounts: FindConsoleAccounts;
-  /** The other entries of the same plan. A person with an entry here gets no handover yet, because the account is still to change. */
+  /** The other entries of the same plan. A person with one of them gets no handover yet, because the account is still to change. */
   entries: PlanEntry[];
 }
 
 export const DAY_MS = 86_400_000;
 /** Largest number of closed accounts whose owner is known, and of people who are active again. */
 const MOST_PEOPLE = 1000;
-/** Largest number of closed accounts whose owner is looked for; each may take a search, if the list of all accounts cannot be read. */
+/** Largest number of closed accounts whose owner is looked for: without a readable list of all accounts each takes a search. */
 const MOST_LOOKED_UP = 5000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;
@@ -197,8 +197,8 @@ function toHandover(
 }
 
 /**
- * Returns the closed accounts that may have items to move: those that are due first, of them those that no run has tried, then those
- * that were tried longest ago, so that refused moves do not keep others back; else the earliest closed first.
+ * Returns the closed accounts that may have items to move, in this order: due accounts before later ones; accounts that no run has
+ * tried, then the longest untried, so that refused moves do not keep others back; the earliest closed.
  */
 async function leaversOf(
   { links, target, handovers }: ReconcileScope,
@@ -274,8 +274,8 @@ export const isOpenAgain = (link: Link, { platformId }: HandoverHead): boolean =
   link.id === platformId && link.core?.active === true && !link.unsure?.includes('active') && !link.departed;
 
 /**
- * Returns the number of the console account of a SCIM account, by the user list. A stored number is not taken: the items of another
- * person would be moved if it were wrong. Undefined: the list has no single match.
+ * Returns the numeric id of a SCIM account in the platform's user list; undefined: the list has no single match. The id in the link
+ * is not used: if it were wrong, the items of another person would be moved.
  */
 export async function numberOf(
   client: ReconcileScope['target']['client'],

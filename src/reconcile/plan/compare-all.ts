@@ -40,7 +40,7 @@ export interface PlanOptions {
   id: string;
 }
 
-/** A comparison that has begun. `mapsAll`: all users are mapped too. `full`: the values of all users are read too. */
+/** A comparison that has begun. For users, `mapsAll` (GroupChoice) means that all are mapped, `full` that all values are read. */
 export interface ComparisonRun extends GroupChoice {
   scan: ScanResult;
   /** Digest of the mapping rules by which all users were mapped last; undefined: never. */
@@ -83,7 +83,7 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   return { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full };
 }
 
-/** Scans users and groups, and verifies the groups that may differ. Groups are read in parallel to the longer list of users. */
+/** Scans users and groups in parallel, and verifies the groups that may differ. */
 export async function scanLists({ scan, mapsAll, full }: ComparisonRun) {
   const orphans = await readOrphans(scan);
   const userWork = scanUsers(scan, mapsAll, orphans.User);

@@ -40,7 +40,7 @@ export async function followersOfGroup(
     const member = refOf('User', user);
     const anew = parents.get(member);
     const id = anew ? platformIdAfter(anew) : link.id;
-    // The sync of the group adds members with an account, and those that this plan creates or links.
+    // The sync of the group adds members who have an account, and members whose account this plan creates or links.
     const isWritten = anew !== undefined || (link.id !== undefined && link.departed !== true);
     if (!isWritten || isProtected(link, protection)) return [];
     const isMember = id !== undefined && present?.has(id) === true;
@@ -111,7 +111,7 @@ function takesMembers(link: Link, { policy }: Pick<SyncPolicy, 'policy'>): boole
   return link.id !== undefined && link.departed !== true && !isLeftAsItIs;
 }
 
-/** Returns the entry of a membership; `report` if the user's own last sync was refused. */
+/** Returns the entry of a membership. Its effect is `report` if the user's own last sync was refused. */
 export function toFollower({ parent, group, user, link, name }: Following): PlanEntry {
   const refusal = refusalOf(link);
   const waits = refusal ? `${WAITS_FOR_USER} (${refusal.reason})` : '';

@@ -92,7 +92,6 @@ export async function reviewPlan(
     ...synced.filter((entry) => isCarriedOut(entry, ofSynced)),
   ]);
   const { written, unwritten } = await reviewFollowers(scan, plan, [...toMark, ...marked], done);
-  // The plan without the entries of which nothing is left to do.
   const finished = new Set([...done, ...written]);
   const entries = plan.entries.filter((entry) => !finished.has(entry));
   const handover = plan.handover && (await withPresentHold(scope, plan.handover));
@@ -167,7 +166,7 @@ async function usersBesides(
   const { drifts, outbox } = scan.scope;
   const changes = entries.filter(isChange);
   const changed = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
-  // Users who differed when the plan was made, in a way that no run writes. Such a difference makes no addition stale.
+  // Users who differed when the plan was made, in a way that no run writes. A difference of this kind makes no addition stale.
   const reported = new Set(entries.flatMap((entry) => (entry.member || isChange(entry) ? [] : [entry.ref])));
   const usersOf = (action: PlanEntry['action']): Ref[] => {
     const users = changes.flatMap(({ action: each, member }) =>
@@ -249,7 +248,8 @@ const essence = ({
     platformId,
     attribute,
     before,
-    // A value that cannot be written leaves a new account inactive (unmappable.ts), and the present entry does not say so.
+    // `active` of a new account is not compared: a value that cannot be written leaves the account inactive (unmappable.ts), which
+    // the present entry does not show.
     after: action === 'create' && after ? { ...after, active: null } : after,
     effect,
     basis,

@@ -63,16 +63,16 @@ export function toFindings(facts: PlanFacts, tenant: TenantVerdict) {
     /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
     definitions: comparedDefinitions(values),
     /**
-     * Whether this run may store that its rules mapped every user: it mapped all, from complete lists, no process that runs has other
-     * rules, no attribute is defined with another type, and all users whose values had to be read were read.
+     * Whether this run may store that its rules mapped every user. It mapped all of them from complete lists, all running processes
+     * have the same rules, no attribute is defined with another type, and no value that had to be read is unread.
      */
     mapped: mapsAll && rulesAgree && !hasTypeConflict(entries) && areListsComplete && !isValueUnread,
     rulesAgree,
     mapsAll,
     mappedBy,
     /**
-     * Users whose mapping fails or whose activation waits for a value, unless their last sync was refused under the present settings;
-     * the run marks them.
+     * Users to mark: their mapping fails or their activation waits for a value, and their last sync was not refused under the
+     * present settings (`unmappedUsers`).
      */
     unmapped: unmappedUsers(verified, entries, scan.scope.outbox.settings),
     toMark,

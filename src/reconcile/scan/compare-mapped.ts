@@ -20,8 +20,10 @@ import type { UserScan } from './user-scan.ts';
 
 /** A linked user whose record is mapped for the comparison. */
 export interface MappedCase {
+  /** The linked user, with the text of its link. */
   holder: ObservedResource;
   link: Link;
+  /** The account in the list. */
   user: WireUser;
 }
 
@@ -102,8 +104,8 @@ function namesOfDrift(entries: readonly PlanEntry[]): string[] {
 }
 
 /**
- * Adds the pushed values that wait for a held change of the same person. The link does not have them, because their sync ended
- * without a write.
+ * Adds to `draft.settled` the pushed values that wait for a held change of the same person. The link does not have these values,
+ * because their sync ended without a write.
  */
 export async function addWaitingValues(
   scan: ScanResult,

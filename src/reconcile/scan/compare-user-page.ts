@@ -79,7 +79,7 @@ async function withoutKnownEqual(scan: ScanResult, draft: UserScan, users: WireU
   });
 }
 
-/** Counts a linked account, by which the tenant is recognised too, and keeps the name of one that no sync renames. */
+/** Counts a linked account, also for the recognition of the tenant, and keeps the name of an account that no sync renames. */
 function noteLinked(scan: ScanResult, draft: UserScan, { holder, link, user }: MappedCase): void {
   if (!holder.marked && isUnconditional(link)) draft.matched++;
   // A link that a repair restored contains only the id.
@@ -97,8 +97,8 @@ function sortLinked(
 ): void {
   const { policy, mapping } = scan.scope.target;
   const { types } = mapping;
-  // The list does not show whether the account is active, which its single read may. The link of a person who is protected no
-  // more does not show the desired state.
+  // These users are read alone: the list does not show whether the account is active, or the link of a person who is no longer
+  // protected does not show the desired state.
   if (user.active === undefined || link.condition?.reason === 'Protected') {
     draft.seen.add(holder.ref);
     draft.suspects.set(holder.ref, []);

@@ -133,11 +133,13 @@ const isHidden = (visibility: ScanResult['visibility'], name: string): boolean =
   name.startsWith('attributes.') && !visibility.isVisible(name);
 
 /**
- * Sets the coverage, and the counts by which the tenant is recognised. Then adds users that need a comparison of their own; those
- * in `suspects` and in `unseen` are verified in the same way (compare-all.ts). To `suspects`: people deleted at the source whose
- * account is still to be closed or deleted although no sync is due (`orphans.lost`), and, only after a complete list, linked users
- * and users with a held or rejected change whose account it does not show. To `unseen`: marked and lost users that no page compared,
- * and with `mapsAll` (every record goes through the mapping again) all others that no page compared.
+ * Sets the coverage, and the counts by which the tenant is recognised. Then adds users that need a comparison of their own
+ * (compare-all.ts verifies both sets in the same way):
+ * - To `suspects`: people deleted at the source whose account is still to be closed or deleted although no sync is due
+ *   (`orphans.lost`). After a complete list also linked users, and users with a held or rejected change, whose account the list
+ *   does not show.
+ * - To `unseen`: users that no page compared. These are marked and lost users, and with `mapsAll`, which maps every record again,
+ *   all others.
  */
 async function addDesired(
   scan: ScanResult,

@@ -18,7 +18,7 @@ interface ScanOptions {
   inFlight: number;
 }
 
-/** A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read. */
+/** A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: every request failed. */
 type Fetched<T> = ListPage<T> | 'tooLarge' | undefined;
 
 /** Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late. */
@@ -150,7 +150,7 @@ const isEnoughAtFirst = (found: number, total: number): boolean => found > 0 || 
 
 /**
  * Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned.
- * @throws the error of Redis, which keeps the budget of calls: the platform was not asked then
+ * @throws an error of Redis at the last attempt: Redis keeps the budget of calls, so the platform was not asked
  */
 async function insist<T extends { id: string }>(
   fetch: () => Promise<ListPage<T>>,

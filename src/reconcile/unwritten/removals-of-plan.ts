@@ -1,6 +1,6 @@
-// Collects the changes of a plan for which syncs or the run will ask the guard, because they take something away: those of its
-// entries, and those that have no entry but follow from one, such as the removal of each member of a group that is deleted. By all
-// of them to-be-held.ts tells what the guard will hold.
+// Collects the changes of a plan for which syncs or the run will ask the guard, because they take something away: entries of the
+// plan, and changes that have no entry but follow from one, such as the removal of each member of a group that is deleted.
+// to-be-held.ts then finds which of all these changes the guard will hold.
 import { MEMBERSHIP_SIGN, withSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
@@ -111,7 +111,7 @@ async function unlistedRemovals(
       found.push({ entry: { ...first.entry, member }, item: { kind: 'removeMembers', ref, subject } });
     }
   }
-  // The guard counts its held changes already.
+  // The guard counts a held change already, and no sync writes a rejected one.
   const verdicts = await guardStore.verdictsOn(found.map(({ item }) => item));
   return found.filter((_, index) => verdicts[index] === undefined);
 }

@@ -25,8 +25,8 @@ import { waitingMemberships, waitingValues } from './waiting-for-decision.ts';
 type Reasons = Map<PlanEntry, string>;
 
 /**
- * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
- * `report`.
+ * Returns the entries without additions of people whom the source took away. Entries that no sync would write get the effect
+ * `report`, and the cause in their reason.
  */
 export async function withoutUnwritten(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
@@ -105,8 +105,8 @@ async function decidedChanges(
 }
 
 /**
- * Returns for each change whether it removes a member of a group whose deletion the guard holds. Such a member leaves with the
- * group (dissolve-group.ts), unless the removal itself is approved.
+ * Returns for each change whether it removes a member of a group whose deletion the guard holds. The member leaves with the group
+ * (dissolve-group.ts), unless the removal itself is approved.
  */
 async function withHeldDeletion(guardStore: Outbox['guardStore'], items: Destruction[]): Promise<boolean[]> {
   const deletions = await guardStore.verdictsOn(items.map(({ ref }) => ({ kind: 'delete', ref })));

@@ -80,8 +80,8 @@ const ADDITION_WAITS: Readonly<Record<string, MembershipWait>> = {
 };
 
 /**
- * By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. Absent
- * are the decisions with which it does not wait for a person.
+ * By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. With any
+ * other decision the removal waits for no person.
  */
 const REMOVAL_WAITS: Readonly<Record<string, MembershipWait | undefined>> = {
   follows: 'held',

@@ -79,7 +79,7 @@ export function startAnswer(
   };
   const id = body.messageId ?? freshMessageId(runtime.clock.now());
   const echo: Draft = { id, role: 'user', content: body.input, isDelta: false, isInProcess: false };
-  // Begins before `append`, so that the lines have the echo.
+  // `follow` yields only lines that are added after its call, so it is called before the echo of the question is added.
   const lines = run.follow();
   run.append(echo);
   void runAgent(job, task);
@@ -182,5 +182,5 @@ function createData(job: Job): AgentData {
   };
 }
 
-/** Returns the run's state with the present settings and time. */
+/** Returns the state that the run began with (a reset replaces the runtime's), the present settings and the present time. */
 const currentOf = (job: Job): CurrentState => ({ ...currentStateOf(job.runtime), state: job.state });

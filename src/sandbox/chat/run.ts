@@ -10,8 +10,8 @@ export interface Run {
   /** Id of the question that is answered; null = the client sent none. */
   readonly messageId: string | null;
   /**
-   * Platform ids of the users whose deletion or deactivation ends the run: the internal user who asked, and the
-   * owner of the key.
+   * Platform ids of the users whose deletion or deactivation ends the run: the internal user who asked, and the owner of the API
+   * key; empty for a run with a token.
    */
   readonly userIds: ReadonlySet<number>;
   /** Aborted when the run is over. */

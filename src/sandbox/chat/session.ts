@@ -152,7 +152,7 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { ki
     ...contextOfClaims(claims),
     externalId,
     email,
-    // A token names no lifetime; the default applies.
+    // A token names no lifetime of the external user, so the default applies.
     isEphemeral: undefined,
     ephemeralTtlSeconds: undefined,
     securityContext: claims,

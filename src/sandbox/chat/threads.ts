@@ -67,7 +67,7 @@ export function messagesOf(state: State, thread: ThreadRecord): readonly Message
 /** Removes the oldest idle threads above the limit, so that memory stays bounded. */
 function removeOldest(state: State): void {
   const threads = state.threads.rows();
-  // Waits for 10 % too many, so that most new threads remove none.
+  // Nothing is removed before the limit is exceeded by 10 %, so that most new threads need no removal.
   if (threads.length < CHAT_THREADS_KEPT * 1.1) return;
   for (const { id, chatId } of threads.slice(0, threads.length - CHAT_THREADS_KEPT))
     if (!state.runs.get(chatId)) state.threads.remove(id);

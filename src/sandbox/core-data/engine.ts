@@ -8,7 +8,7 @@ import type { Statement } from './statement.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool, so that other work gets a thread. */
 const PARALLEL = 3;
-/** Bytes counted for a cell without text. */
+/** Bytes counted for a cell without text; a text counts one byte for each character. */
 const CELL_BYTES = 4;
 const OPTIONS = {
   threads: '2',
@@ -71,7 +71,7 @@ function engineMessage(error: unknown): string {
   const isError = typeof error === 'object' && error !== null && 'message' in error;
   const [first = ''] = String(isError ? error.message : error).split('\n');
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
-  // The name of the source column is internal, so clients do not see it.
+  // Clients do not see the name of the source column, which is internal.
   const message = first.replace(/ when casting from source column .*/, '');
   // The schema of a branch (stores.ts) and names of files are internal too.
   return message.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();

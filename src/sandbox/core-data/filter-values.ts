@@ -9,7 +9,7 @@ export type FilterTarget =
   | (FoundMember<Measure> & { readonly kind: 'measure' })
   | (FoundMember<Dimension> & { readonly kind: 'dimension' });
 
-/** Surroundings of a filter: the model, the present time, and the zone of dates. */
+/** Values by which a filter is resolved: the model, the present time, and the time zone of its dates. */
 export interface FilterSetting {
   readonly model: Model;
   readonly nowMs: number;
@@ -138,7 +138,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
   if (DATE_COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
   const present = values.filter((value) => value !== null);
   const type = columnType(target);
-  // Cube looks for the member among the measures only.
+  // Cube looks for the member of a `measureFilter` among the measures only, so it finds no dimension.
   if (operator === 'measureFilter' && target.kind === 'dimension')
     throw userError("Error: Path can't be undefined");
   if (isText(operator)) {

@@ -12,7 +12,7 @@ interface Member {
   readonly title: string;
   /** Clients may use the member in filters only. */
   readonly isPrivate?: boolean;
-  /** Further members that a query with this one evaluates, as `cube.member`; access policies check them too. */
+  /** Further members that a query with this member evaluates, as `cube.member`; access policies check them too. */
   readonly uses?: readonly string[];
   /** Member of a cube, as `cube.member`, that this member of a view shows. */
   readonly alias?: string;

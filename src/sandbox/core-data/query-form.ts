@@ -104,7 +104,7 @@ const dateRange: Check = (value, path) => {
   list(text, { least: 1, most: 2 })(value, path);
 };
 
-/** Checks keys and values of objects. */
+/** Returns a check of an object: each value by the check of its key; other keys are refused. */
 const object =
   (keys: Readonly<Record<string, Check>>): Check =>
   (value, path) => {

@@ -23,7 +23,7 @@ const TIERS = [
   ['plus', 0.3],
   ['enterprise', 0.1],
 ] as const;
-/** Number of rows in the production branch; other branches have fewer. */
+/** Numbers of rows in the production branch; other branches have half of them. */
 const ORDERS = 640;
 const CUSTOMERS = 120;
 

@@ -68,7 +68,7 @@ export function createPerson(current: CurrentState, person: NewPerson): UserReco
   const { aliasSource, ...given } = person;
   requireFreeName(current.state, given.userName);
   const id = current.state.users.nextId();
-  // A user has one alias, so the alias takes the id of the user.
+  // A user has only one alias, so the id of the user serves as id of the alias.
   const alias: Alias = { id, username: given.userName, source: aliasSource, createdAtMs: current.nowMs };
   return store(current.state, {
     email: impliedEmail(given.userName, given.emails ?? []),

@@ -96,7 +96,7 @@ function isOrdered(operator: Comparison['operator'], difference: number): boolea
   return operator === 'le' && difference <= 0;
 }
 
-/** Attributes with an index, most selective first. Of several equalities in an `and`, the one of the first attribute is looked up. */
+/** Attributes with an index, most selective first: of several equalities in an `and`, the earliest in this list is looked up. */
 const INDEXED = ['id', 'username', 'externalid', 'emails.value', 'displayname'];
 
 /**

@@ -115,7 +115,7 @@ function isCanonical(field: Field, filter: Filter, profile: Profile): boolean {
   });
 }
 
-/** Returns the values that an element needs to match the filter: `{type: "work"}` for `type eq "work"`. */
+/** Returns the values of the filter's equalities, which an element needs to match: `{type: "work"}` for `type eq "work"`. */
 function requiredMembers(filter: Filter | undefined): JsonObject {
   return filter ? Object.fromEntries(requiredValues(filter).map(({ name, value }) => [name, value])) : {};
 }
@@ -180,7 +180,7 @@ function withoutListed(
   }
   const isHit = (element: JsonObject, key: unknown): boolean =>
     byValue.get(key)?.some((each) => isListed(field, element, each)) ?? false;
-  // A listed element without `value` has the key undefined in `byValue`.
+  // Listed elements without `value` are under the key undefined, so each element is compared with these too.
   return elements.filter(
     (element) => !isHit(element, foldPart(field, 'value', element.value)) && !isHit(element, undefined),
   );

@@ -27,7 +27,7 @@ export function splitMembers(operations: readonly PatchOperation[]): {
 
 /**
  * Returns the set steps of one operation on `members`. A removal removes the listed values or the members that the filter
- * selects, and all members only if both are missing (gh:MicrosoftDocs/azure-docs#30826, gh:vouch-sh/vouch#1415).
+ * selects, and all members only if value and filter are missing (gh:MicrosoftDocs/azure-docs#30826, gh:vouch-sh/vouch#1415).
  */
 export function toMemberSteps(
   op: PatchOperation['op'],

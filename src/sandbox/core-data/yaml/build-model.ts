@@ -47,7 +47,7 @@ export function readModel(folder: string): Model {
   const needed = neededTables(cubes);
   const sample = createSampler(needed, files.tables, faults);
   if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);
-  // Only the types of the columns are read, so the rows may be any.
+  // Only the types of the columns are used, so any sample will do.
   const tables = sample({ roll: createDice('types'), untilMs: 0, isProduction: false });
   return { name: 'model', cubes: withReach(all).map((cube) => withWholeNumbers(cube, tables)), sample };
 }
