@@ -97,8 +97,8 @@ async function startWork(
   recordHistory(parts, instruments.tallies, states);
   let queues = new Map<string, TargetQueue>();
   if (role === 'all' || role === 'worker') {
-    // Imported here, because an `api` process does not need BullMQ in memory. Nothing is imported after the start, when an update
-    // may have replaced the files.
+    // The queues are imported only here, because an `api` process does not need BullMQ in memory. Nothing is imported after the
+    // start, when an update may have replaced the files.
     const { startQueues } = await import('./app/queues.ts');
     queues = startQueues(parts, targets, states);
   }

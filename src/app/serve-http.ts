@@ -119,7 +119,7 @@ async function openPorts(
   { operatorsApp, app, metrics, events, admin }: Apps,
 ) {
   const { host, adminPort, metricsPort } = config.server;
-  // Opened before the port of the providers, and so closed after it: probes and operators are answered until then.
+  // The port of operators is opened before the port of providers, and so closed after it: probes are answered until the end.
   const operators = adminPort === null ? undefined : await listen(operatorsApp, { host, port: adminPort });
   if (operators) releasers.add('admin port', () => operators.stop(HTTP_DEADLINE_MS));
   const http = await listen(app, config.server);

@@ -140,7 +140,7 @@ function showExceptions(metrics: Metrics, target: string, backlogs: Backlog[]): 
 
 /** Sets the end of the last successful run, since when a first success is awaited, and the number of failed runs in a row. */
 function showSuccessOfRuns(metrics: Metrics, target: string, backlogs: Backlog[]): void {
-  // A connection that never had a success counts as 0, so that others do not hide it.
+  // A connection that never had a success counts as 0, so that the successes of other connections do not hide it.
   const successes = backlogs.map(({ lastSuccessAt }) => lastSuccessAt ?? 0);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
   const awaited = backlogs.flatMap(({ lastSuccessAt, expected }) =>

@@ -1,8 +1,8 @@
 // Defines the command apply, which carries out what is left of a saved plan. The file may hold a plan for each connection and
 // target. The command compares each of them with the present state (`reviewAll`): a change is done, because somebody made it
 // already; left; or stale, because its resource has changed in another way since. If any change is stale, nothing is applied. Else
-// the command prints what is left, asks, and applies one plan after another (`applyOne`). It syncs the resources of a plan itself,
-// so that they are written even when the service is not running, and writes nothing else.
+// the command prints what is left, asks, and applies one plan after another (`applyOne`). The command syncs the resources of a
+// plan itself, so that they are written even when the service is not running, and writes nothing else.
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { applySaved } from '../reconcile/apply/apply-saved.ts';

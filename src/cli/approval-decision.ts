@@ -1,5 +1,5 @@
 // Decides about held changes by order of an operator: shows the changes and asks, stores the decision, and prints what follows from
-// it. With two approvers, the first order of a person to approve is only noted, until a second person approves the same changes.
+// it. If two persons have to approve, the approval of the first is only noted until a second person approves the same changes.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { judgedAnew } from '../directory/guard/operator-hold.ts';

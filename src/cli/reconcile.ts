@@ -1,5 +1,6 @@
-// Defines the command reconcile. It syncs the resources of its plan itself, so that they are written even when the service is
-// not running, and writes nothing else.
+// Defines the command reconcile, which compares each connection and target with the platform and repairs the differences after a
+// question. The command syncs the resources of its plan itself, so that they are written even when the service is not running, and
+// writes nothing else.
 import type { Command } from 'commander';
 import { reconcile } from '../reconcile/apply/run.ts';
 import { failedReport, TargetSilent } from '../reconcile/target-silent.ts';

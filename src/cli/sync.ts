@@ -45,14 +45,14 @@ export function syncCommand(program: Command, cli: Cli): void {
       );
       if (flags.json) sayJson(reports);
       const codes = reports.map(exitCodeOf);
-      // A refusal (1) at one target is told before a held change (2) at another, as by reconcile.
+      // A refusal (1) at one target outweighs a held change (2) at another, as in the exit code of reconcile.
       cli.exit(!isWhole || codes.includes(1) ? 1 : Math.max(...codes));
     });
 }
 
 /**
  * Syncs the resource that `text` names at each target of each connection that pushed it.
- * @returns `isWhole`: every target has answered; the others have no report
+ * @returns `reports`: one for each target that answered; `isWhole`: every target has answered
  * @throws UnknownResource; Error if `text` means several refs
  */
 async function syncAll(

@@ -117,7 +117,7 @@ async function storedHandover(
   const folder = listed.folder?.name ?? null;
   const moved = counts.moved ?? 0;
   const at = listed.endedAt ?? listed.startedAt;
-  // Shown only after an item was moved, so the person's folder exists.
+  // `where` is shown only after an item was moved, so the person's folder has a name then.
   const where = `the folder ${folder ?? '?'} of the deployment ${deployment}`;
   const isActive = isOpenAgain(link, stored.head);
   // Only a handover that is not complete, or is to be taken back by a run, still needs the folder of the settings.

@@ -42,7 +42,7 @@ interface GroupFacts {
   removal: GuardState | undefined;
   /**
    * Effect of the pending deactivation of the account on the removal. `follows`: it is held, and the removal waits with it.
-   * `rejected`: that of a deleted user was rejected, so the membership stays. `waits`: no sync has asked the guard for it yet.
+   * `rejected`: the deactivation of a deleted user was rejected, so the membership stays. `waits`: the guard has not judged it yet.
    * `alone`: the removal is judged alone (guard_leavers.lua).
    */
   account: MemberDecision | undefined;
@@ -129,7 +129,7 @@ function stateOf(facts: GroupFacts, { target, settings, isMarked, outside }: Sha
   if (sign === MEMBERSHIP_SIGN.toRemove && hasNothingToRemove(facts, isMarked)) return undefined;
   if (sign === MEMBERSHIP_SIGN.toRemove || sign === MEMBERSHIP_SIGN.keptRemoval)
     return removalState(facts, settings);
-  // Checked after the removals, because a removal is written for a user out of scope too.
+  // The scope is checked after the removals, because a removal is written for a user out of scope too.
   if (outside !== undefined) return { state: 'notForTarget', because: outside };
   return wantedState(facts, wanted, target.policy.policy, settings);
 }

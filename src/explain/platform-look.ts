@@ -185,9 +185,9 @@ function toDifference(entry: PlanEntry, isPerson: boolean): LookedAt['difference
 }
 
 /**
- * Returns the names of the memberships at the platform that no run removes, by cause. `addedByOthers`: this connection does not manage
- * them, or the person is protected (`groupsLeftAlone`). `leftOutGroups`: the settings exclude the group (LEFT_OUT). `leftByPolicy`:
- * the policy of the target leaves them.
+ * Returns the names of the memberships at the platform that no run removes, by cause. `addedByOthers`: this connection does not
+ * manage them, or the person is protected (`groupsLeftAlone`). `leftOutGroups`: the settings exclude the group (LEFT_OUT).
+ * `leftByPolicy`: the policy of the target leaves them.
  * @param leftEntries entries that the policy leaves
  */
 function stayingMemberships(

@@ -186,7 +186,7 @@ function fittingTop(
   if (isRoomy) return whole;
   const cutTop = (reasonLines: number) => topWith({ ...SHORT, ...room, reasons: reasonLines });
   const leastRowLines = total(lengths.map((length) => Math.min(length, LEAST_ROWS)));
-  // Without a reason in full, one line of the top counts the reasons.
+  // A top with no reason in full has one line that counts the reasons; that line is left out here.
   const otherTopLines = cutTop(0).lines.length - 1;
   return cutTop(Math.max(room.reasons, freeLines - leastRowLines - otherTopLines));
 }

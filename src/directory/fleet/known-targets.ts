@@ -35,7 +35,7 @@ export interface RemovedTarget extends TargetFeed {
 type FeedState = 'fed' | 'removed' | 'kept';
 /** Argument `rules` of note_anew.lua: the next run is a full one in any case. */
 const ALWAYS = undefined;
-/** The same argument: the next run is a full one if there was a full run before. No rules have this digest. */
+/** Argument `rules` of note_anew.lua: the next run is a full one if there was a full run before. No rules have this digest. */
 const IF_EVER = '';
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
@@ -97,7 +97,7 @@ export function createKnownTargets(
 
   /**
    * Stores the targets of restored links. A stored state of a target is not changed.
-   * @param kept those of them whose accounts and groups stay by order of an operator (`keep`)
+   * @param kept targets whose accounts and groups stay by order of an operator (`keep`)
    */
   async function noteLinked(kept: readonly TargetFeed[]): Promise<void> {
     for (const feed of kept) await redis.hsetnx(knownKey, toField(feed), 'kept' satisfies FeedState);

@@ -73,8 +73,8 @@ export function createOperatorHold(
   async function endTenantHold(): Promise<void> {
     const own = await read(name);
     if (!own || !isTenantHold(own)) return;
-    // Noted before the release in case this process ends in between, and once more after it, because a run that began before the
-    // release wrote nothing.
+    // The need of a run is noted before the release in case this process ends in between, and once more after it, because a run
+    // that began before the release wrote nothing.
     await noteOthers();
     await scripts.run('release_hold', keys.base, { target, tenant: true });
     await noteOthers();
@@ -112,7 +112,7 @@ export function createOperatorHold(
   }
 
   /**
-   * Returns the operator's hold, also while one because of another tenant is in force; undefined: there is none. A hold of the
+   * Returns the operator's hold, also while a hold because of another tenant is in force; undefined: there is none. A hold of the
    * service (OLDER_DATA_HOLDER) is no operator's.
    */
   async function operatorHold(): Promise<OperatorHold | undefined> {

@@ -52,7 +52,7 @@ export interface EventDelivery {
   refused: number;
   /** Number of all events that were deleted before delivery, because they were too old or too many. */
   dropped: number;
-  /** Time of the last such deletion, Unix milliseconds of Redis; null: none is known. */
+  /** Time of the last deletion before delivery, Unix milliseconds of Redis; null: none is known. */
   droppedAt: number | null;
   /** Last delivery error as a sentence; null: none. */
   problem: string | null;

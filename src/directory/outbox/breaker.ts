@@ -105,7 +105,7 @@ export function createBreaker(
   /** Whether calls have failed recently; successes are recorded only then. */
   let troubled = false;
 
-  /** The budget (budget.ts) reports here whether calls of any replica failed recently. */
+  /** Called by the budget (budget.ts) with whether calls of any replica have failed recently. */
   const noteFailing = (failing: boolean): void => {
     troubled = failing;
   };

@@ -1,5 +1,5 @@
 // Takes calls from the request budget of a target, which its `rateLimit` fills, and stores a pause of all calls to the target with
-// its cause. All replicas share both through Redis; take_budget.lua obeys the pause.
+// its cause. All replicas share the budget and the pause through Redis; take_budget.lua obeys the pause.
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyspace } from '../keys.ts';

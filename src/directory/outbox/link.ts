@@ -113,7 +113,7 @@ export interface Link {
    * added again.
    */
   departed?: boolean;
-  /** Set while the account may be active and should not be, because the policy of the target closes none. */
+  /** Set while the account may be active and should not be, because the policy of the target closes no account. */
   leftOpen?: true;
   /**
    * Unix milliseconds at which the bridge closed the account, or found that somebody else had closed it; absent: it is open.

@@ -94,7 +94,7 @@ export function createPendingMemberships({ redis, keys }: StoreDeps, { target }:
           ? link.observedGeneration === mark.slice(0, mark.indexOf(' '))
           : !link.condition;
         const linked = link.id !== undefined && link.departed !== true;
-        // Checked last: during a first load most users are not linked yet, and need no command.
+        // `hasUnwrittenRemoval` sends a command, so it is called last: during a first load most users are not linked yet.
         const ready = linked && attributesApplied && !(await hasUnwrittenRemoval(user));
         return { user, link, ready, underWay: typeof mark === 'string' };
       }),

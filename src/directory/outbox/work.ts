@@ -258,7 +258,7 @@ function ackArgs(work: DueWork, link: Link, outcome: AckOutcome, waiting: NameWa
   return {
     generation: work.generation,
     suspectedDrift: work.suspectedDrift || undefined,
-    // Also for a group: its reverse link is stored again if it was lost.
+    // The key is given for a group too, so that its reverse link is stored again if it was lost.
     platformKey: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
     outcome: outcome.kind,
     delayMs: later?.afterMs ?? 0,

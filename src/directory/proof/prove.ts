@@ -118,7 +118,7 @@ export function createProof(
     await scanAll(targets.flatMap(scansOfLinks));
     await scanKeys(names.filter((name) => PENDING_OR_HELD.test(name)));
     await scanAll(targets.flatMap(scansOfMarks));
-    // Repeated, because a reconcile that ran meanwhile has not seen all of the repairs.
+    // The note is repeated, because a reconcile that ran during the repair has not seen all repairs.
     if (repair) await forgetMappings();
     return findings.all();
   }

@@ -45,8 +45,8 @@ const NEARLY_FULL = 0.85;
 
 const REPLICA_ADVICE = 'Point redis.url at the primary.';
 /**
- * Which pushes are stored while the memory is full. Redis refuses a script at its first command that may need memory, unless the
- * script has written before. So a push is stored whose script begins with a command that frees memory.
+ * Words about pushes while the memory is full. Redis refuses a script at its first command that may need memory, unless the script
+ * has written before. So a push is stored if its script begins with a command that frees memory.
  */
 export const PUSHES_WHEN_FULL = 'pushes are refused, except those that free memory first, such as deletions';
 const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
