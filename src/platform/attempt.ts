@@ -1,5 +1,5 @@
-// Implements the common part of requests and streams: builds path and headers, waits for the request budget, reports the end of the
-// call, and builds the error for a refusal.
+// Implements the common part of requests (transport.ts) and streams (streams.ts): builds path and headers, waits for the request
+// budget, reports the end of the call, and builds the error for a refusal.
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../support/sources.ts';
 import {
@@ -41,7 +41,7 @@ export interface AttemptOptions {
   address: TenantAddress;
   authorize: Authorize;
   redact: RedactText;
-  /** Used for a Retry-After that is a date. */
+  /** Clock for a Retry-After that is a date. */
   clock: Clock;
   /** Resolves when the request budget (calls per second) allows one more call. */
   admit?: ((signal?: AbortSignal) => Promise<void>) | undefined;
@@ -106,7 +106,7 @@ export function createAttempt(
         await beforeWrite();
         throwIfAborted(signal);
       }
-      // The span opens last: the caller reports the end of a call only after `ready` has returned.
+      // The span opens last: an error above would leave it open, because a call whose `ready` throws is not reported.
       options.onStart?.();
       started = performance.now();
       span = trace?.(request.method, request.route);
@@ -175,11 +175,11 @@ export function refusedAnswer(
 /** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
 const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Returns true for a redirect, and for a 4xx whose body is neither empty nor a JSON object, unlike the platform's (contract 7). */
+/** Returns true for a redirect, and for a 4xx with a body that is no JSON object: the platform sends neither (contract 7). */
 function isFromProxy(status: number, text: string): boolean {
   // The platform redirects no call.
   if (status < 400) return true;
-  // A 5xx or a trusted status is judged by the status alone, from a proxy as from the platform.
+  // A 5xx and a trusted status mean the same from a proxy as from the platform, so the sender does not matter.
   if (status >= 500 || TRUSTED_STATUS.has(status) || text.trim() === '') return false;
   return !isRecord(parseJson(text)?.value);
 }

@@ -90,7 +90,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
     }
   }
 
-  /** `ask` of the client. `losses` counts the lost connections. */
+  /** Implements `ask` of ChatClient. `losses`: number of connections that were lost before. */
   async function* ask(
     question: Question,
     { resumes = 3, ...callOptions }: AskOptions = {},
@@ -108,13 +108,13 @@ export function createChatClient(options: ChatOptions): ChatClient {
           if (losses === 0 || record.id === STATE) yield record;
           else if (record.id === CUTOFF) yield* missedRecords(record, isMissed);
           else if (isMissed(record)) yield record;
-          // The records of earlier turns that a resumed stream repeats are none of this answer.
+          // A resumed stream may repeat records of earlier turns, which are not part of this answer.
           const isReceived = losses === 0 || isOfAnswer();
           if (record.sort !== undefined && isReceived) lastSort = Math.max(lastSort ?? 0, record.sort);
         }
         return;
       } catch (fault) {
-        // A repeated message id does not ask again, so a stream lost before its first record is resumed too.
+        // The platform does not answer a repeated message id anew, so a stream lost before its first record is resumed too.
         if (!(fault instanceof PlatformConnection) || losses >= resumes) throw fault;
         await service.clock.sleep(FIRST_PAUSE_MS * 2 ** losses, callOptions.signal);
       }
@@ -214,10 +214,10 @@ const newMessageId = (nowMs: number): string =>
   `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
 
 /**
- * Returns a test of whether a message of a resumed stream was missed: a resumed stream may repeat the whole thread. The test is
- * called with the messages in their order. `isOfAnswer` tells whether the messages from the tested one on belong to the answer.
- * @param received.lastSort of the last received record; undefined: none was received, so the messages of earlier turns end with the
- *   repeated question
+ * Returns two tests for a resumed stream, which may repeat the whole thread. `isMissed` is called with the messages in their order,
+ * and returns whether a message was missed. `isOfAnswer` returns whether the messages from the last tested one on are of this answer.
+ * @param received.lastSort `sort` of the last received record. Undefined: none was received. In a continued thread, this answer then
+ *   begins with the repeated question (`messageId`), and all messages before it are of earlier turns
  */
 function missedBy(received: { messageId: string; lastSort: number | undefined; isNewThread: boolean }) {
   const { messageId, lastSort, isNewThread } = received;

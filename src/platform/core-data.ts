@@ -63,7 +63,7 @@ export function createCoreDataClient(options: CoreDataOptions) {
   const queryTimeoutMs = options.queryTimeoutMs ?? 300_000;
   const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, LOAD);
   const call = callsOf(service.send, 'data');
-  // Sends a query to a path that does not run it.
+  /** Sends a query to a route that does not run the query. */
   const describe = <T>(
     route: string,
     query: LoadQuery,
@@ -158,7 +158,7 @@ async function loadUntilReady(
   const deadlineMs = service.clock.now() + queryTimeoutMs;
   let pauseMs = FIRST_PAUSE_MS;
   for (let poll = 1; ; poll += 1) {
-    // The span names the query, and the number rises with each poll (contract 5.1). A header takes printable ASCII characters only,
+    // `span` names the query, and the number rises with each poll (contract 5.1). A header takes printable ASCII characters only,
     // and at most about 200 of them.
     const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
     // `isSafe`: this POST only reads. `unread`: the JSON as received, because an answer may be CONTINUE.
@@ -168,14 +168,14 @@ async function loadUntilReady(
     if (error === undefined) return answer;
     const call: CallContext = { ...LOAD, correlationId };
     if (error !== CONTINUE)
-      // Only an error that is text is quoted.
+      // An error that is no text has no known form, so it is not quoted.
       throw new QueryRefused(
         typeof error === 'string' ? service.redact(error).slice(0, MAX_MESSAGE) : 'error',
         call,
       );
     if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
     await service.clock.sleep(pauseMs, signal);
-    // Nothing to redact: the reason is the caller's own.
+    // The reason comes from the caller and not from the platform, so it is not redacted.
     if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: (text) => text });
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }

@@ -40,8 +40,8 @@ const BRANCHES = '/build/api/v1/deployments/{deploymentId}/branches';
 const STAGING = `${BRANCHES}/staging-environment`;
 
 /**
- * Returns the credentials of one protocol, or `{}`. The published document has two forms: an object with one
- * property for each protocol, or a list of entries with a `type`.
+ * Returns the credentials of one protocol, or `{}`. The vendor's document (contract 4.2) has two forms: an object with one property
+ * for each protocol, or a list of entries with a `type`.
  */
 function credentialsOf(credentials: unknown, type: 'rest' | 'sql'): Record<string, unknown> {
   let found: unknown;

@@ -41,7 +41,7 @@ export class PlatformConfiguration extends PlatformError {
   readonly option: string;
 
   constructor(option: string, reason: string) {
-    // Method and route are empty: no call was made.
+    // The error has neither method nor route, because no call was made.
     super(`Platform client option "${option}" ${reason}`, { method: '', route: '' });
     this.option = option;
   }
@@ -89,7 +89,7 @@ export class PlatformConnection extends PlatformError {
   }
 }
 
-/** The caller's signal ended the call, and the client does not repeat it. A write may still have been applied. */
+/** The caller's signal ended the call. Not retryable. A write may still have been applied (see mayHaveCommitted). */
 export class PlatformAborted extends PlatformError {
   constructor(call: CallContext, options: CauseOptions) {
     super('was aborted by the caller', call, options);

@@ -17,7 +17,7 @@ export function createPageProof(call: CallContext): {
   accept(page: ListPage<{ id: string }>): void;
   /** Checks only for repeated ids, for lists without a total. @throws IncompleteList */
   noteIds(items: { id: string }[]): void;
-  /** Returns the error for a fault that the two checks above do not find, such as a missing cursor. */
+  /** Returns the error for a fault that neither `accept` nor `noteIds` finds, such as a missing cursor. */
   fail(reason: string): IncompleteList;
   /** Returns true when as many resources were read as the list has. */
   isComplete(): boolean;
@@ -38,7 +38,7 @@ export function createPageProof(call: CallContext): {
   function accept({ totalResults, resources }: ListPage<{ id: string }>): void {
     if (total === undefined) {
       total = totalResults;
-      // The platform may lower `count`; the length of the first page shows the value that it applied.
+      // The platform may lower the requested `count`; the length of the first page shows the count that it uses.
       fullLength = resources.length;
     }
     if (totalResults !== total) throw fail('the totals disagree');
@@ -99,7 +99,8 @@ export async function* listByIndex<T extends { id: string }>(
 }
 
 /**
- * Yields the entries of a cursor list to its end. Without pageInfo only the count, or a page that is not full, marks the end.
+ * Yields the entries of a cursor list to its end. Without pageInfo the list ends when `count` entries were read, or, without a
+ * count, at a page that is not full.
  * Throws IncompleteList when the cursor is missing or repeated, a page is empty before the end, an id is repeated, or more than
  * `maxPages` pages are needed.
  */

@@ -30,7 +30,7 @@ const MAX_TOTAL = 2_000_000;
 export function textId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   if (typeof value !== 'string' || value === '' || value.length > MAX_ID) return undefined;
-  // Ids are used as keys of objects and in log lines.
+  // `__proto__` is no safe key of an object, and control characters are not safe in log lines.
   return value === '__proto__' || /\p{Cc}/u.test(value) ? undefined : value;
 }
 
@@ -103,7 +103,7 @@ export function listOf<T>(reader: Reader<T>): Reader<T[]> {
   };
 }
 
-/** Returns a reader for an answer that has the record under a name. */
+/** Returns a reader for an answer that has the record in the property `name`. */
 export function under<T>(name: string, reader: Reader<T>): Reader<T> {
   return (body, refuse) => reader(isRecord(body) ? body[name] : undefined, refuse);
 }
@@ -245,7 +245,7 @@ function webPageText(page: string): string {
 
 /**
  * Returns the platform's error message: the first of SCIM `detail`, `error` as text, `error.message`, `message`
- * as text or list. Without these it is the title of a web page, or else the text of the body; of both at most 200 characters.
+ * as text or list; at most 1,000 characters. Without these it is the title of a web page, or the text of the body; at most 200.
  * Tokens are removed before the text is shortened, so no part of a token is left.
  */
 export function platformMessage(body: string, redact: RedactText): string {

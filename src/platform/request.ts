@@ -10,7 +10,7 @@ export interface CallOptions {
   correlationId?: string;
   /** Overrides the client's timeout for this call; the wait for the request budget does not count. */
   timeoutMs?: number;
-  /** True: the client's option `gate` lets the call pass at once. */
+  /** True: the call does not wait at the client's option `gate`. */
   urgent?: boolean;
   /** Called right before a write is sent, after all waits. An error that it throws ends the call, and nothing is sent. */
   beforeWrite?: () => void | Promise<void>;

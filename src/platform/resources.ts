@@ -65,7 +65,7 @@ function toRequest(
   const [, method, route] = OPERATION.exec(name) ?? [];
   // The segments `.` and `..` would lead to a path outside the API.
   if (method === undefined || route === undefined || /\/\.{1,2}(?:\/|$)/.test(route)) {
-    // Method and route are empty: the name is no operation of this API.
+    // The error has neither method nor route, because the name is no operation of this API.
     throw new PlatformArgument('operation name', {
       method: '',
       route: '',

@@ -22,7 +22,7 @@ interface ListRange {
   filter?: string;
 }
 
-/** Calls that users and groups have in common. `Choice`: list options that only groups have; `unknown`: none. */
+/** Calls that users and groups have in common. `Choice`: list options of groups only; for users `unknown`, which adds no option. */
 interface ScimResources<T, Input, Choice> {
   /** Returns one page; it does not prove that the list is complete. */
   list(range: ListRange & Choice, options?: CallOptions): Promise<ListPage<T>>;

@@ -1,4 +1,5 @@
-// Reads streamed answers piece by piece, until the caller leaves the loop or aborts, or the stream pauses too long.
+// Sends requests whose answers are streamed, and reads the answers piece by piece, until they end, the caller leaves the loop or
+// aborts, or the pause between two pieces is too long.
 import { Pool } from 'undici';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
@@ -70,7 +71,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     return pool;
   }
 
-  /** Returns the PlatformError for any error of the connection, or for an error that the function `read` of the request threw. */
+  /** Returns a PlatformError for any error of the connection or of the function `read` of the request. */
   function toPlatformError(
     fault: unknown,
     signal: AbortSignal | undefined,
@@ -112,7 +113,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
         const start = await firstOf(text, REFUSAL_LENGTH);
         status = response.statusCode;
         const answer = { status, headers: response.headers, text: start };
-        // `refusedAnswer` sets `mayHaveCommitted` by the status, so it gets the context without it.
+        // `refusedAnswer` sets `mayHaveCommitted` by the status, so it gets `attempt.call`, which lacks this property.
         throw refusedAnswer(options, request, answer, attempt.call);
       }
       const type = String(response.headers['content-type'] ?? '');

@@ -1,7 +1,7 @@
-// Sends one request and returns one answer: address, credential, deadline and errors. It does not retry; the caller knows whether a
-// call may be repeated. `send` waits for its turn, `sendNow` prepares and reports the call, `exchange` makes it in time, and
-// `readAnswer` reads the record of a success. `noteSent` notes whether a write has left the process: a write that never left it
-// cannot have been applied.
+// Sends one request and returns one answer: address, credential, deadline and errors. There are no retries here, because only the
+// caller knows whether a call may be repeated. `send` waits for its turn, `sendNow` prepares and reports the call, `exchange` makes
+// it within the deadline, and `readAnswer` reads the record of a success. `noteSent` notes whether a write has left the process,
+// because only such a write may have been applied.
 import { type Dispatcher, Pool } from 'undici';
 import { scanJson, readAtMost } from '../support/limits.ts';
 import { type AnswerHeaders, isWebPage, parseJson } from './readers.ts';
@@ -72,7 +72,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     bodyTimeout: 0,
     connect: { timeout: Math.min(options.timeoutMs, MAX_CONNECT_MS) },
   });
-  // For writes: records whether a write was sent, because only a sent write may have been applied.
+  // The pool for writes: `noteSent` records whether a write was sent, because only a sent write may have been applied.
   const watchedPool: Dispatcher = pool.compose(noteSent);
 
   /** Sends the request and reads the answer in time. @throws PlatformError if no complete answer arrives */
@@ -178,11 +178,11 @@ export function createTransport(options: TransportOptions): { send: Send; close(
  * `release` is called at the end of every call.
  */
 function createEarlyEnd(callerSignal: AbortSignal | undefined, timeoutMs: number) {
-  // One controller per call, with its listener removed at the end, so that a long-lived signal does not collect listeners.
+  // Each call has its own controller and removes its listener at the end, so that a long-lived signal collects no listeners.
   const controller = new AbortController();
   let reason: 'timeout' | 'aborted' | undefined;
   let endEarly: (why: 'timeout' | 'aborted') => void = () => undefined;
-  // The pool handles an abort only when a connection is free. This promise ends the call without that wait.
+  // The pool handles an abort only when a connection is free. `end` rejects at once, so that the call does not wait for one.
   const end = new Promise<never>((_, reject) => {
     endEarly = (why) => {
       reason ??= why;

@@ -104,7 +104,7 @@ export type PlatformWorkspace = ReturnType<typeof createWorkspace>;
 
 /** Reads and writes the workspace over `send`; every function throws PlatformError (errors.ts). */
 export function createWorkspace(send: Send) {
-  /** Yields the items of a list. @param path below the deployment */
+  /** Yields the items of a list. @param path route below that of the deployment (BASE) */
   async function* list(
     deploymentId: string,
     path: string,
@@ -120,7 +120,7 @@ export function createWorkspace(send: Send) {
     yield* listRest(send, { route, params: { deploymentId }, query, read: readItem }, options);
   }
 
-  /** Sends one request. @param path below the deployment */
+  /** Sends one request. @param path route below that of the deployment (BASE) */
   const call = async <T>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,

@@ -1,5 +1,5 @@
-// Converts stored records to answers, and outcomes of the directory to SCIM errors. The stored JSON text is spliced into the
-// answer; it is parsed only for a projection.
+// Converts stored records to answers, and outcomes of the directory to SCIM errors. The stored JSON text is a part of the answer as
+// it is (`splice`). It is parsed only for a projection, or if the schema has attributes that are returned on request only.
 import type { Method, PutOutcome, RemoveOutcome } from '../directory/resources/changes.ts';
 import type { GroupName, Kind, StoredRecord } from '../directory/records.ts';
 import {
@@ -26,8 +26,8 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
   `${baseUrl}${type.endpoint}/${id}`;
 
 /**
- * Adds `id`, `meta` and `extra` to the stored text. `extra` is the JSON text of a user's groups or a group's members, from
- * the comma before its key, or empty.
+ * Adds `id`, `meta` and `extra` to the stored text. `extra` is the JSON text of a user's groups or a group's members, such as
+ * `,"members":[]`, or empty.
  */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
   const created = isoTime(record.created);
@@ -38,13 +38,13 @@ function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra
   return `{"id":"${record.id}",${record.text.slice(1, -1)}${extra},"meta":${meta}}`;
 }
 
-/** Applies the projection to the text of an answer. */
+/** Applies the projection to the text of an answer. Without one it removes attributes with `returned: request` (RFC 7643 §7). */
 function projected(type: ResourceType, text: string, projection: Projection | undefined): string {
   if (!projection && !type.hasRequestOnly) return text;
   return JSON.stringify(project(type, JSON.parse(text) as Resource, projection));
 }
 
-/** Returns the groups of a user for `splice`. */
+/** Returns the groups of a user as `extra` of `splice`. */
 function groupsJson(groups: GroupName[], baseUrl: string): string {
   if (groups.length === 0) return '';
   const values = groups.map(({ id, displayName }) => ({
@@ -57,8 +57,8 @@ function groupsJson(groups: GroupName[], baseUrl: string): string {
 }
 
 /**
- * Returns the members of a group for `splice`. Identity providers expect `members` on every group, empty or not (authentik skips
- * additions without it).
+ * Returns the members of a group as `extra` of `splice`. Identity providers expect `members` on every group, empty or not
+ * (authentik skips additions without it).
  */
 function membersJson({ users, unresolved }: GroupMemberValues, baseUrl: string): string {
   const address = JSON.stringify(`${baseUrl}/Users/`).slice(1, -1);
@@ -124,7 +124,7 @@ export interface StoredVersion {
   groups: GroupName[];
 }
 
-/** Nothing is stored after a removal, and its answer shows no state. */
+/** Stands for the state after a removal, which stores nothing. Its answer shows no state. */
 const REMOVED: StoredVersion = { version: 0, created: 0, lastModified: 0, groups: [] };
 
 /**

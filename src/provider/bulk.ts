@@ -30,7 +30,7 @@ interface BulkResult {
 
 /** State of a running bulk request. */
 interface BulkState {
-  /** The id of each created resource by bulkId; no bulkId is empty. */
+  /** The id of each created resource by bulkId. No bulkId is empty, so the key '' finds nothing. */
   readonly ids: Map<string, string>;
   /** Context of the operations: headers and projection of the Bulk request do not apply, and answers need no body (BulkResult). */
   readonly context: RequestContext;
@@ -54,14 +54,14 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     const results: (BulkResult | undefined)[] = operations.map(() => undefined);
     let errors = 0;
     for (const step of planBulk(operations)) {
-      // While it plans a large body, the plan yields undefined now and then, so that other requests get a turn.
+      // `planBulk` yields undefined now and then while it works on a large body, so that other requests get a turn.
       if (!step) {
         await nextTurn();
         continue;
       }
       const operation = operations[step.index];
       const before = results[step.index];
-      // After `failOnErrors` errors no further operation starts, but resources that were created are completed.
+      // After `failOnErrors` errors no further operation starts, but created resources still get their references (`complete`).
       const isDue = step.kind === 'run' ? errors < failOnErrors : before && !before.response;
       if (!operation || !isDue) continue;
       const result = { ...before, ...(await attempt(operation, step, state)) };
@@ -75,7 +75,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   /** Runs one operation. A SCIM error becomes its result, and the other operations continue. */
   async function attempt(operation: BulkOperation, step: BulkStep, state: BulkState): Promise<BulkResult> {
     const { method, bulkId, target } = operation;
-    // An operation with a method that SUCCESS lacks has a fault, which `perform` throws: its status replaces the 400.
+    // For a method that SUCCESS lacks, `perform` throws the fault of the operation, and the status of the fault replaces this 400.
     const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
     if (bulkId !== undefined) result.bulkId = bulkId;
     try {

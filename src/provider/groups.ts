@@ -1,7 +1,7 @@
 // Implements the SCIM operations on groups (RFC 7644 §3). A PUT or PATCH is split into the attributes and the steps of members. A
-// PATCH without If-Match that only adds, removes or replaces members by value is a set operation in the directory (`changeMembers`):
-// it does not read the group, costs the same for any size of group, and keeps parallel changes. All else reads the group, computes the new
-// one, and stores it unless another write came between (`readAndPut`).
+// PATCH without If-Match that only adds, removes or replaces members by value is a set operation in the directory
+// (`changeMembers`): it does not read the group, costs the same for any size of group, and loses no parallel change. Any other PUT
+// or PATCH reads the group, computes the new one, and stores it unless another write came between (`readAndPut`).
 import type { MemberStep as DirectoryStep, Method } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
@@ -153,7 +153,7 @@ export function createGroups(deps: ProviderDeps) {
     steps: readonly PatchMemberStep[],
     context: RequestContext,
   ): Promise<StoredVersion> {
-    // `changesMembersOnly` has excluded all other kinds of steps.
+    // `changesMembersOnly` lets no steps through that the directory does not know (`removeWhere`, `expect`).
     const change = { id, now: clock.now(), request: context.request, steps: steps as DirectoryStep[] };
     const stored = toStored('Group', id, await directory.changeMembers(change));
     if (!stored) throw contended();
@@ -222,8 +222,8 @@ export function createGroups(deps: ProviderDeps) {
   }
 
   /**
-   * Returns the text of a group with its members. The answer to a write leaves out the members when there are too many,
-   * because the write is done and an error would make the client repeat it.
+   * Returns the text of a group with its members. The answer to a write leaves the members out when there are too many: the write
+   * is done, and an error would make the client repeat the write.
    * @param isRead whether the text answers a read, not a write
    * @throws 400 tooMany when a read asks for too many members, Busy (answered with 503) when a read is not admitted in time
    */

@@ -1,6 +1,6 @@
-// Finds the resources that match a query, in bounded memory: one portion after the other. `candidates` come from an index or from
-// a scan of all; `resourcesOf` brings them into the form that filter and sort order read; `matchesOf` evaluates the filter on
-// each, and pauses now and then, so that other requests are served.
+// Finds the resources that match a query, in bounded memory: one portion after the other. `candidates` takes records from an index
+// or from a scan of all; `resourcesOf` brings them into the form that filter and sort order read; `matchesOf` evaluates the filter
+// on each, and pauses now and then, so that other requests are served.
 import { inPortions } from '../directory/redis/portions.ts';
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
@@ -108,7 +108,7 @@ export function createMatches({ directory, pace }: ProviderDeps, { textsOf }: Te
     records: PlacedRecord[],
   ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
     const queryText = `${query.filterText ?? ''} ${query.sortBy ?? ''}`.toLowerCase();
-    // A name within a quoted value counts too: then something is loaded in vain.
+    // A name inside a quoted value counts too. It only loads something that the filter does not read.
     const isNamed = (name: string): boolean => queryText.includes(name);
     if (!ADDED.some(isNamed)) {
       for (const record of records)

@@ -68,9 +68,9 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     for (const { kind } of wanted) {
       const { total, records } = await directory.page(kind, skip + 1, left, pageBytes);
       const taken = records.filter((record) => page.take(kind, record)).length;
-      // Resources of this type that belong on the page.
+      // Number of resources of this type that belong on the page.
       const due = Math.max(0, Math.min(left, total - skip));
-      // The next type begins only after all resources of this type.
+      // If the page is full before the last resource of this type, no resource of the next type may follow.
       left = taken < due ? 0 : left - taken;
       skip = Math.max(0, skip - total);
       totalResults += total;
@@ -120,7 +120,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return { found, position: () => ({ totalResults, startIndex }) };
   }
 
-  /** Loads the records of the first keys, as many as fit on a page; deleted resources are left out. */
+  /** Loads the records of the keys from the first on, as many as fit on a page. Resources deleted meanwhile are left out. */
   async function load(wanted: readonly Keyed[]): Promise<FoundRecord[]> {
     const page = createPage(wanted.length);
     for (let at = 0; at < wanted.length;) {
@@ -128,7 +128,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       const next = wanted.findIndex((each, index) => index > at && each.kind !== kind);
       const ids = wanted.slice(at, next < 0 ? undefined : next).map(({ id }) => id);
       const { records, read } = await directory.portion(kind, ids, pageBytes);
-      // Fewer were read than asked: their bytes have reached pageBytes.
+      // The page is full, or the read ended early because the records read have `pageBytes`.
       if (!records.every((record) => page.take(kind, record)) || read < ids.length) break;
       at += read;
     }
@@ -149,7 +149,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     const from = query.cursor ? parseCursor(query.cursor, identity) : undefined;
     const start = from ? wanted.findIndex(({ kind }) => kind === from.type) : 0;
     if (start < 0) throw invalidCursor('The cursor is not valid: start again with an empty one.');
-    // Undefined for the first page with a filter: then all matches are counted below.
+    // `counted` is undefined for the first page of a query with a filter: then `matchesBehind` counts all matches.
     const counted = query.filterText === undefined ? await countOf(wanted) : from?.totalResults;
     const { found, seen, hasMore } = await matchesBehind(wanted.slice(start), asked, {
       after: from?.after,

@@ -39,7 +39,7 @@ export function createSearch(deps: ProviderDeps) {
     User: { kind: 'User', names: userType },
     Group: { kind: 'Group', names: groupType },
   };
-  // For a search over both types: a filter may name attributes of either.
+  // For a search over users and groups: a filter may name attributes of either type.
   const all: readonly QueriedType[] = [
     { kind: 'User', names: spanningType(userType, [groupType]) },
     { kind: 'Group', names: spanningType(groupType, [userType]) },
@@ -52,7 +52,7 @@ export function createSearch(deps: ProviderDeps) {
     // Providers send `userName eq "x"` before each push, so one script answers a filter of one comparison from an index.
     const isPlainEquality =
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
-    // Undefined also when the attribute has no unique index, `many` when very many users share the value.
+    // Undefined if no unique index can answer the filter; `many` if very many users share the value.
     const holders =
       isPlainEquality && equality
         ? await singles.run(() => directory.holderOf(equality.attribute, equality.value))

@@ -1,6 +1,6 @@
 // Implements the SCIM operations on users (RFC 7644 §3). Without If-Match, a PATCH of single values replaces them inside the stored
 // text (`replaceValues`), and a PUT of the whole user needs no read (`write`). Any other PATCH, and a PUT with If-Match or one that
-// keeps a part of the stored user, reads the user, computes the new one, and stores it unless another write came between (`change`).
+// keeps a part of the stored user, reads the user, computes the new one, and stores it unless another write came first (`change`).
 import type { Creation, Method, PutOutcome } from '../directory/resources/changes.ts';
 import type { GroupName, StoredRecord } from '../directory/records.ts';
 import {
@@ -53,11 +53,11 @@ export function createUsers(deps: ProviderDeps) {
     const first = await directory.createUser(creation);
     const outcome = first.kind === 'taken' ? await storeShared(creation, first, directory.createUser) : first;
     if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
-      // If-Match of the POST does not mean the inactive user.
+      // An If-Match of the POST is not about the version of the inactive user.
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
     }
-    // toStored throws the 409 of the outcome `taken`; it returns undefined when the write has to be repeated.
+    // `toStored` throws the 409 of the outcome `taken`, and returns undefined when the write has to be repeated.
     const stored = toStored('User', id, outcome);
     if (!stored) throw contended();
     return answer(201, { id, text, ...stored }, stored.groups, context);
@@ -99,8 +99,8 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Replaces the resource by a parsed one.
-   * @param options.keepsActive true: the request has no `active`, so the stored value stays. True, as for a new user, would
-   *   reactivate a user whom the source has deactivated
+   * @param options.keepsActive whether the stored `active` stays, because the request has none. The default of a new user, `true`,
+   *   would reactivate a user whom the source has deactivated
    * @throws 404, 409, 412
    */
   async function replaceWith(
@@ -173,7 +173,7 @@ export function createUsers(deps: ProviderDeps) {
     try {
       return await write(id, { resource }, context, 'put');
     } catch (error) {
-      // The stored user may have the same value from the time of a higher limit: then it may stay (`checkLengths`).
+      // A value above its limit may stay if the stored user has it from the time of a higher limit, which `change` checks.
       if (!(error instanceof ScimError && error.scimType === 'invalidValue')) throw error;
       return change(id, context, 'put', next);
     }

@@ -53,7 +53,7 @@ export type Relay = ReturnType<typeof createRelay>;
 
 /** Largest number of marks that one script takes from the outbox. */
 const CLAIM_LIMIT = 200;
-/** Pause between two sweeps while notifications arrive: the marks of this time become jobs together. */
+/** Pause between two sweeps while notifications arrive, so that the marks of this pause become jobs together. */
 const PORTION_MS = 10;
 /** Longest wait for the last sweep at shutdown; its marks remain in the outbox. */
 const LAST_SWEEP_MS = 3000;
@@ -80,7 +80,7 @@ export function createRelay(
       }),
     ]),
   );
-  // An error event without a listener would end the process. `run` logs the failed calls.
+  // An error event without a listener would end the process. The listener does nothing, because `run` logs the failed calls.
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
   /** Aborted to end the pause between two sweeps. */
@@ -123,7 +123,7 @@ export function createRelay(
     const failures = new Map<string, unknown>();
     for (const [connection, outbox] of outboxes)
       await sweepOutbox(connection, outbox).catch((error: unknown) => failures.set(connection, error));
-    // Finishes a decision about held changes whose process was killed before it had moved all of them.
+    // Finishes a decision about held changes that a killed process has carried out for some of these changes only.
     for (const [connection, { guardStore }] of outboxes)
       await guardStore.finishLast().catch((error: unknown) => failures.set(connection, error));
     for (const [connection, error] of failures) {

@@ -32,16 +32,16 @@ const SYNCS_PER_CALL = 3;
 const ABORT_GRACE_MS = 2000;
 /** Longest time to close the connections of idle workers. */
 const CLOSE_MS = 2000;
-/** Lock of BullMQ on a job; after it, another process may take the job of a killed one. */
+/** Duration of BullMQ's lock on a job. After it, another process may take the job of a killed process. */
 const LOCK_MS = 15_000;
 /** Interval at which BullMQ looks for jobs whose lock has expired. */
 const STALLED_CHECK_MS = 5000;
-/** Times that BullMQ starts the job of a killed process again; practically without end, because the mark has to be synced. */
+/** Number of times that BullMQ restarts the job of a killed process: practically no limit, because the mark has to be synced. */
 const MOST_STALLS = 1000;
 
 /** Delay of a job whose connection is not in the settings of this process, before any process takes the job again. */
 const PASS_ON_MS = 100;
-/** Times that a job of an unknown connection is passed on. Then it ends, and its mark waits for a process with this connection. */
+/** Number of times that a job of an unknown connection is passed on. After that it ends, and its mark waits for another process. */
 const MOST_PASSES = 30;
 
 interface WorkerDeps {
@@ -61,7 +61,7 @@ interface WorkerDeps {
 export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) {
   const { outboxes, handler, clock, logger } = deps;
   const abort = new AbortController();
-  // Each running sync adds a listener. Node.js warns of a leak above ten listeners; here there is none.
+  // Each running sync adds a listener to the signal. Node.js warns of a leak above ten; these listeners end with their syncs.
   setMaxListeners(0, abort.signal);
   const running = new Set<Promise<void>>();
   /** Returns how many syncs of a stream may run at the same time. */
@@ -116,8 +116,8 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
   return {
     /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Never rejects. */
     stop: async (deadlineMs: number): Promise<void> => {
-      // Closing a worker whose cluster connection is lost may never finish. So each wait for `closed` has a limit, and the end
-      // of all running syncs is enough.
+      // A worker whose connection to a Redis cluster is lost may never close. So each wait for `closed` has a limit, and the end of
+      // all running syncs is enough.
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
       if (await settledWithin(clock, closed, CLOSE_MS)) return;
       const idle = Promise.race([closed, Promise.all(running)]);

@@ -106,7 +106,7 @@ const neededError = ({ row, why = '', isPushed }: Forgettable, isOfSeveral: bool
       (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
   );
 
-/** Returns the id of the account or group that may exist for a link without platform id; '': not known; undefined: none may exist. */
+/** Returns the id of the account or group that may exist, of a link without platform id; '': not known; undefined: none may. */
 const idOfLeft = ({ mayExist, tried }: Link): string | undefined =>
   mayExist || tried ? (mayExist?.id ?? '') : undefined;
 

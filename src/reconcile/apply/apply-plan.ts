@@ -69,12 +69,12 @@ export async function applyPlan(
   await markToJudgeAnew(scope, toJudge, { fence, plan, done: isProven ? findings.done : [] });
 
   const marked = [...(markedPlan?.refs ?? []), ...pending];
-  // Lists cannot show what the resources of `findings.toMark` lack; their sync compares them in full.
+  // The lists of the platform cannot show differences of the resources of `findings.toMark`. Only their syncs compare them in full.
   const synced = [...marked, ...findings.toMark];
   const isAnySynced = needsMarks || synced.length > 0;
   const end = isAnySynced ? await markAndWait(scope, options, plan, findings.toMark, marked) : CONVERGED;
 
-  // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
+  // A run without repair does not mark the unmapped users, so each next run maps all users again, until a run has marked them.
   const mapped = findings.mapped && (repair || findings.unmapped.length === 0);
   const isAllMarked = markedPlan === undefined || markedPlan.skipped.size === 0;
   const isWhole = await storeForNextRun(scope, { ...findings, mapped }, { isAllMarked, signal });
@@ -91,7 +91,7 @@ async function reportOnly(
   plan: Plan,
   { findings, isProven, signal }: { findings: RunFindings; isProven: boolean; signal: AbortSignal },
 ): Promise<CarriedOut> {
-  // Nothing was marked, so values lost with a definition stay lost.
+  // Nothing was marked, so the values that were lost with a deleted attribute definition still have to be written.
   const definitions = findings.definitions && { ...findings.definitions, isWhole: false };
   const unmarked = { ...findings, mapped: false, definitions };
   await storeForNextRun(scope, unmarked, { isAllMarked: true, signal });
@@ -130,7 +130,7 @@ export async function restoreLostAtEnd(
     if (round > MOST_ROUNDS)
       return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
     const restored = await markAndWait(scope, options, plan, lost);
-    // These syncs tell nothing about the people who wait for a refused group.
+    // If people still wait for a refused group (`isOnlyWaiting`), converged syncs of the lost resources do not change that.
     if (!convergedBesideWaiting(restored) || !result.isOnlyWaiting) result = restored;
   }
 }

@@ -94,7 +94,7 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
 async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = scope;
   const startedAt = await runs.now();
-  // By the clock of the process, as the times of writes in links.
+  // By the clock of this process, because it is compared with the times of writes in links, which come from processes.
   const begunAt = clock.now();
   const { signal } = options;
   try {
@@ -105,7 +105,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     let compared = await makePlan(scope, pass);
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
       compared = await withNewTenant(scope, compared);
-      // The order to accept the tenant covers this plan: no second question.
+      // The operator has accepted the tenant with this plan (`isTenantAccepted`), so there is no second question.
       pass = { ...pass, confirm: undefined };
     }
     const applied = await applyInPasses(scope, pass, fence, compared);
@@ -124,7 +124,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   }
 }
 
-/** Holds all writes, and asks the operator about another tenant. @returns whether to forget the links to the former one */
+/** Holds all writes, and asks the operator about another tenant. @returns whether the operator accepts it as the target */
 async function isTenantAccepted(
   scope: ReconcileScope,
   options: RunOptions,
@@ -140,8 +140,8 @@ async function isTenantAccepted(
 /** Forgets the links to the former tenant. @returns the comparison, as one with the tenant that the operator has accepted */
 async function withNewTenant(scope: ReconcileScope, { plan, findings }: Compared): Promise<Compared> {
   await forgetTenant(scope);
-  // `forgetTenant` has changed the stored `mappedBy`, so that the next run maps all users. This plan has done so already, and
-  // `noteMapped` at the end of the run replaces the stored value only if it is still the one that is read here.
+  // `forgetTenant` has changed the stored `mappedBy`, so that a later run maps all users. This plan has mapped them already. So
+  // `noteMapped` at the end of this run may replace the stored value, which it does only if that is still the value read here.
   const mappedBy = await scope.runs.mappedBy();
   return { plan, findings: { ...findings, tenantSuspicion: undefined, hasMoved: true, mappedBy } };
 }
@@ -214,7 +214,7 @@ async function finishRun(
     exceptions,
     ...(conflicts && { conflicts }),
   };
-  // A run that compared everything that is stored is no failed run, also if `withLoss` has made its outcome `unproven`.
+  // `hasComparedAll` is judged without `withLoss`: a run that compared all stored resources counts, also after a loss of data.
   await scope.runs.end(report, {
     hasComparedAll: comparesAll(afterHandover),
     hasConverged: convergedBesideWaiting(told),

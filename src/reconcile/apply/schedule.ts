@@ -1,5 +1,5 @@
-// Starts reconcile runs one at a time across all replicas: by schedule, when a process starts and a run is needed, when all records
-// have to be mapped anew, and again after such a run that did not compare everything.
+// Starts reconcile runs, one at a time across all replicas: by schedule, when a process starts and a run is needed, when all
+// records have to be mapped anew, and again after a run that did not compare everything.
 import cron from 'node-cron';
 import { isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { RunLost } from '../../directory/outbox/drift.ts';
@@ -43,8 +43,8 @@ const MINUTE_MS = 60_000;
 const REPEAT = { baseMs: MINUTE_MS, maxMs: 30 * MINUTE_MS };
 
 /**
- * End of a run for this process. `none`: it made no run of its own, because it joined another run, another run took its lock
- * (`RunLost`), or the service stopped. `incomplete`: the run failed, or could not read everything.
+ * How a run of this process ended. `none`: it joined another run, another run took its lock (`RunLost`), or the service stopped.
+ * `incomplete`: the run failed, or could not read everything.
  */
 type RunEnd = 'complete' | 'incomplete' | 'none';
 
@@ -63,7 +63,7 @@ export function startScheduler(
     running.add(tracked);
   };
   const run = async (each: ScheduledScope, why: string): Promise<RunEnd> => {
-    // A run in progress covers this one.
+    // A run of this process is in progress, and covers this one.
     if (busy.has(each.scope) || signal.aborted) return 'none';
     busy.add(each.scope);
     return runOnce(deps, each, { ...options, why, signal }).finally(() => busy.delete(each.scope));
