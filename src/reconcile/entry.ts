@@ -90,7 +90,7 @@ export interface PlanEntry {
    * known.
    */
   member?: { ref: Ref | null; platformId: string | null; name: string };
-  /** Observed (`before`) and desired (`after`) values by name, of a membership as `member`; null: no resource or no values. */
+  /** Observed (`before`) and desired (`after`) values by name; of a membership `{ member: BOOLEAN }`. Null: there are none. */
   before: Values | null;
   after: Values | null;
   /** `report`: no run applies it, because of the target's policy, an incomplete read, or a step before it, such as a decision. */

@@ -102,7 +102,7 @@ function createWaitTeller(tell: (text: string) => void) {
   return (waitedMs: number, limited: RateLimited | undefined, pause: Pause | undefined): void => {
     const since = limited ? `, HTTP 429 since ${isoTime(limited.since)}` : '';
     const text = pause ? `: ${pauseWords(pause)}` : since;
-    // Another text is about another wait.
+    // The text names the cause of the wait, so the same text is about a wait that was reported already.
     if (waitedMs < TELL_AFTER_MS || text === told) return;
     told = text;
     // 503 and the like are no rate limit: the platform is down for a while.

@@ -1,7 +1,7 @@
 // Compares the observed with the desired state of a user. Pure; it runs once for every user of a scan. The desired state comes
 // from the link (`desiredFromLink`) or from the mapped record (`desiredFromRecord`). `differences` compares it with an account,
-// and `unlistedChanges` finds the changed values that no list of the platform shows. `printOf` spares both for an account that is
-// the same as at an earlier match.
+// and `unlistedChanges` finds the changed values that no list of the platform shows. An account with the fingerprint (`printOf`) of
+// an earlier match needs neither.
 import { hash } from 'node:crypto';
 import type { Link } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';

@@ -136,8 +136,8 @@ export async function asking<T>(
 }
 
 /**
- * Runs reads of the platform as `asking`, but does not count them: `FindConsoleAccounts` counts its own, and the target's
- * catalogue keeps its answers.
+ * Runs reads of the platform as `asking`, without counting them. For reads that count themselves (`FindConsoleAccounts`), and for
+ * reads that are kept for later runs (the target's catalogue in sync/mapping/catalogue.ts).
  */
 export async function answerOf<T>(
   scan: ScanResult,

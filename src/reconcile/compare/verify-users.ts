@@ -149,8 +149,8 @@ async function readAtPlatform(
   const namesake = observed || !mapped ? undefined : await findNamesake(scan, mapped.wanted, strangers);
   if (namesake === 'unknown') return 'unknown';
 
-  // The values are also read while the emptying of one waits for a decision: somebody may have emptied it at the platform, which
-  // only the value list shows.
+  // The values are also read while the emptying of a value waits for a decision: somebody may have emptied the value at the
+  // platform, which only the value list shows.
   const needsValues = withValues(ref) || isEmptyingUndecided(link, mapped);
   const readNumbered = observed && needsValues ? await readValues(scan, link, observed) : undefined;
   // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.

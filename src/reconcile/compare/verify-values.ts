@@ -58,7 +58,7 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   const most = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = isOfAll ? 0 : await runs.cursor('values');
   await compareInTurn(reading, { begin, most }, look);
-  // With a wrong number, values may have been written to the account of any other user, so those of all users are compared.
+  // With a wrong number, values may have been written to the account of any other user, so the values of all users are compared.
   return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
 }
 
@@ -147,7 +147,7 @@ export async function isFoundInTurn(
   const unlisted = unlistedAttributes(target.mapping.types);
   const isUndefined = (attribute: string): boolean =>
     differences.some(({ action, name }) => action === 'defineAttribute' && name === attribute);
-  // A run that finds a definition missing reads the values of all users.
+  // A run that finds a definition missing reads the values of all users, so such a difference waits for no turn.
   const isAny = differences.some(
     (entry) =>
       isDrift(entry) &&

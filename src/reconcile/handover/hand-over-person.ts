@@ -78,8 +78,8 @@ export async function handOverPerson(
   // items and none was moved, another run would only meet the same refusals.
   const isAnyNew = items.some(({ reason }) => reason === undefined);
   const hasRest = person.items.length >= MOST_ITEMS && (isAnyNew || confirmed.moved > 0);
-  // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do, and items beyond
-  // the limit of a run.
+  // Refused items stay where they are, and the handover ends without them. Moves that are not confirmed, and items beyond the limit
+  // of a run, keep the handover unfinished.
   if (problem === undefined && confirmed.unconfirmed === 0 && !hasRest)
     await handovers.note(ref, {
       head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },

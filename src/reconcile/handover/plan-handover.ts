@@ -141,7 +141,7 @@ async function readOwners(
   const { client } = scope.target;
   const found: (Leaver & { account: string })[] = [];
   for (const [index, leaver] of leavers.slice(0, MOST_LOOKED_UP).entries()) {
-    // A search is one call, the list of all accounts many. It is read only if most searches have named no owner.
+    // A search is one call, the list of all accounts many. The list is read only if most searches have named no owner.
     const find = index < MOST_PEOPLE ? findConsoleAccounts : findListedAccounts;
     const isEnough = index === MOST_PEOPLE && found.length > MOST_PEOPLE / 2;
     if (isEnough || found.length === MOST_PEOPLE) break;

@@ -150,10 +150,10 @@ const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
   [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
 
 /**
- * Returns whether the groups of the account are compared, which needs the linked account: `memberOf` may be of an account that the
- * sync refuses to adopt. They are not compared for a user who is newly linked or comes back into scope: the sync writes all
- * memberships, and `withFollowers` lists them. They are not compared for a departed user either, because the bridge no longer
- * maintains the memberships.
+ * Returns whether the groups of the account are compared. They are not:
+ * - Without the linked account: `memberOf` may be of an account that the sync refuses to adopt.
+ * - For a user who is newly linked or comes back into scope: the sync writes all memberships, and `withFollowers` lists them.
+ * - For a departed user: the bridge no longer maintains the memberships.
  */
 function comparesMemberships(
   user: VerifiedResource,

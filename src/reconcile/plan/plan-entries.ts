@@ -32,7 +32,7 @@ interface Judged {
   /** Dead letters about an account that another connection has given up (`givenUpElsewhere`). */
   givenUp: ReadonlySet<Ref>;
   lastRestore: Restored | undefined;
-  /** The last restore, if no run has converged since. */
+  /** The last restore, if it may still explain differences (`ifOpen` in tenant/restored.ts). */
   openRestore: Restored | undefined;
   /** Attributes whose definition was deleted at the platform. */
   deleted: DriftFacts['deleted'];
@@ -45,7 +45,7 @@ interface Judged {
  * 3. Entries that follow from others are added.
  * 4. Dead letters are added that are no conflict yet.
  * 5. Of the result of 3, the changes that no sync writes are taken out.
- * 6. The changes that are left and that the guard will hold say so: only these count towards its limits.
+ * 6. Of the changes that are left, each that the guard will hold gets a note. Only changes that are left count towards its limits.
  * 7. Unmanaged accounts and groups, unmapped attributes and held changes are added.
  * 8. All entries get their names, and the cause of an open restore.
  */

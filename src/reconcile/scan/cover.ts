@@ -61,9 +61,9 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
 }
 
 /**
- * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown, because it
- * matches a link at most once; otherwise every linked resource is read with its platform id. A link that is stored between the two
- * counts can hide an absent resource from this run; the next run finds it.
+ * Finds linked resources that the list does not show. Each link matches at most one listed account or group. If as many match as
+ * there are links, the list shows all; otherwise every linked resource is read with its platform id. A link that is stored between
+ * the two counts can hide an absent resource from this run; the next run finds that resource.
  * @param matched number of listed accounts or groups that match a link
  * @returns the cover with `absent` and `coverage.seen` set, `seen` only for a complete list; its lost resources are added to
  *   `scan.lost`

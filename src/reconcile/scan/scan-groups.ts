@@ -82,7 +82,7 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
         return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
       }),
     reader,
-    // Few, because the longer list of users is read at the same time (scan-users.ts).
+    // Few requests at once, because the longer list of users is read at the same time (scan-users.ts).
     { clock: scope.clock, random: scope.random, signal, count: PAGE, inFlight: 2 },
   );
   let done = 0;
@@ -196,8 +196,8 @@ async function addDesired(
 }
 
 /**
- * Adds the next IN_TURN groups to those whose members this run reads, in order of creation. It starts where the last run
- * stopped, and the first group follows the last.
+ * Adds the next IN_TURN groups to those whose members this run reads, in order of creation. The turn starts where the last run
+ * stopped, and goes on with the first group after the last one.
  */
 async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
   const { directory } = scan.scope;

@@ -65,7 +65,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScan> {
       random: scope.random,
       signal,
       count: PAGE,
-      // Half, because the groups are read meanwhile (scan-groups.ts), and syncs go on.
+      // Half of the concurrent calls, because the groups are read at the same time (scan-groups.ts), and syncs go on.
       inFlight: Math.max(1, Math.ceil(scope.concurrency / 2)),
     },
   );

@@ -30,9 +30,9 @@ interface CollectedRemovals {
 }
 
 /**
- * Returns the changes that take something away; undefined if the entries have none. Three sorts are added to those of the entries:
- * the members of groups that are deleted, pending removals that somebody made at the platform, and deactivations for which removals
- * wait.
+ * Returns the changes that take something away; undefined if the entries have none. To the changes of the entries three sorts are
+ * added: removals of the members of a deleted group, pending removals that somebody made at the platform, and deactivations for
+ * which removals wait.
  * @param inSync as in `withToBeHeld`
  */
 export async function collectRemovals(
@@ -59,7 +59,7 @@ export async function collectRemovals(
 }
 
 /**
- * Returns, by group that is deleted at the source, the changes for which the sync of the group asks the guard as a whole: the
+ * Returns, by group that is deleted at the source, the changes for which the sync of the group asks the guard together: the
  * deletion and the removal of each member (delete-or-empty.ts). An adopted group stays, so it is left out.
  * @param entries of a plan, or of one person, which have the removal of that person alone
  */

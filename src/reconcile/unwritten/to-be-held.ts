@@ -1,5 +1,5 @@
-// Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only says so: the
-// guard decides when a sync or a run asks it.
+// Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only notes these
+// changes: the guard decides later, when a sync or a run asks it.
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { Link } from '../../directory/outbox/link.ts';
 import type { Ref } from '../../directory/records.ts';
@@ -18,8 +18,9 @@ const TO_BE_HELD = 'to be held by the guard until an operator decides or the app
 export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entry.reason.endsWith(TO_BE_HELD);
 
 /**
- * Returns the entries; the reason of each entry that the guard is to hold says so. If only some of the changes that syncs ask for
- * fit into the limit, none of these says so, because the order of the syncs decides which are held. The steps:
+ * Returns the entries, with a note (TO_BE_HELD) in the reason of each entry that the guard is to hold. If only some of the changes
+ * that syncs ask for fit into the limit, none of them gets the note, because the order of the syncs decides which are held. The
+ * steps:
  * 1. `collectRemovals` returns the changes that take something away, also those that follow from the entries.
  * 2. `asked` are those for which the guard is asked.
  * 3. `decideHeld` returns those beyond the limits, and the removals of people whose deactivation is among them.

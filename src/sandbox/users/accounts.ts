@@ -30,7 +30,7 @@ export function listAccounts(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { users } = call.read;
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
-  // The bridge looks up every user by address; scanning all users each time would be quadratic.
+  // The bridge looks up every user by address. If each look-up scanned all users, the total time would grow with their square.
   const key = searchKey(wanted);
   const candidates = key === undefined ? users.rows() : users.find('search', key);
   const matches = candidates.filter((user) => user.searchText.includes(wanted));

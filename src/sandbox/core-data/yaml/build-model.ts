@@ -54,7 +54,7 @@ export function readModel(folder: string): Model {
 
 function buildCube(cube: CubeSource, cubes: Cubes): Cube {
   const joined = reachable(cube, cubes);
-  // `joinTo` throws for a join to an unknown cube; `reachable` does not call it for every join.
+  // `joinTo` reports a join to an unknown cube. `reachable` does not call it for every join, so it is called for all here.
   for (const join of cube.joins) joinTo(join, cube, cubes);
   const visibilityAndUses = ({ name, isPublic }: { name: string; isPublic: boolean }) => ({
     ...(isPublic ? {} : { isPrivate: true }),
