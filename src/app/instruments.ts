@@ -88,8 +88,8 @@ export function createInstruments(
     onNotice: (channel: string, result: string): void => metrics.notices.inc({ channel, result }),
     target: (name: string): TargetHooks => watchTarget(metrics, name, tallies),
     /**
-     * Shows a lag of 0 observations for each priority of a target. Prometheus computes rates from increases, so a series that
-     * begins with its first observation hides that observation from the alerts about lag.
+     * Begins the lag series of each priority of a target, without an observation. Prometheus computes rates from increases, so a
+     * series that began with its first observation would hide that observation from the alerts about lag.
      */
     startLag: (target: string): void => {
       for (const priority of PRIORITIES) metrics.syncLag.zero({ target, priority });
@@ -240,7 +240,7 @@ function resourceOf(route: string): string {
   return RESOURCE_NAMES[name] ?? name;
 }
 
-/** Number of parts of equal length that the window is counted in. The oldest part is dropped when a new one begins. */
+/** Number of slots: parts of the window, of equal length. The oldest slot is dropped when a new one begins. */
 const SLOTS = 60;
 
 export type FailureShare = ReturnType<typeof createFailureShare>;

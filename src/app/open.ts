@@ -36,7 +36,7 @@ import { buildFormerState, buildStates, buildTargets, schemasOfTarget, userTypeF
 
 /** Opens desired states and breakers without platform clients, for commands that only read or mark in Redis. */
 export function openDesiredStates(config: Config) {
-  // Built first, because an error after the connection was opened would keep the process alive.
+  // `nextReconcile` is built first, because an error after the connection was opened would keep the process alive.
   const nextReconcile = buildNextReconcile(config);
   const { redis, reach } = connectCommand(config.redis, {
     clock: systemClock,

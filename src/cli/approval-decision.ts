@@ -68,7 +68,7 @@ export async function decideByCommand(states: DesiredState[], typed: TypedOrder)
   // `approval.id` is the id of the approval that was shown. It covers no change that the guard has held since then.
   const decided = await decideApproval(states, approval.id, settingsOf, order);
   if (decided.kind === 'settled') throw new Error(decided.message);
-  // Only an order that was carried out has an id; `refusal` says why another one was not.
+  // A result without an id means that the order was not carried out; `refusal` says why.
   if (!('id' in decided))
     throw decided.kind === 'unknown' ? await unknownApproval(states, id) : refusal(decided.kind, id);
   const { kind: outcome, ...rest } = decided;

@@ -1,4 +1,6 @@
-// Defines the command plan, which compares the desired state with the platform and writes nothing.
+// Defines the command plan, which compares the desired state with the platform and writes nothing there. It makes a plan for each
+// connection and target (`makePlans`), saves the plans if --out is given, prints them (`printPlans`), and exits by their outcome
+// (`EXITS`).
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';

@@ -1,4 +1,5 @@
-// Defines the command verify-access, which follows one user from the push to the data that the user sees.
+// Defines the command verify-access, which follows one user from the push to the data that the user sees. It prints the stages, the
+// groups and attributes by which the data is filtered, and the rows (`render`).
 import { readFileSync } from 'node:fs';
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';

@@ -57,7 +57,7 @@ export interface PlacedRecord extends StoredRecord {
 /** Returns the checksum of a record as lua/heads.lua does: 12 hex digits. @param rest index entries, a line break, the text */
 const checksumOf = (state: string, rest: string): string => hash('sha1', `${state} ${rest}`).slice(0, 12);
 
-/** Returns the stored form of a new record with version 1 (its parts: parseStored). @param entries index entries as JSON */
+/** Returns the stored form of a new record with version 1 (`parseStored` lists the parts). @param entries index entries as JSON */
 export const firstRecord = (now: number, state: UserState, entries: string, text: string): string =>
   `1 ${now} ${now} ${state} ${checksumOf(state, `${entries}\n${text}`)} ${entries}\n${text}`;
 

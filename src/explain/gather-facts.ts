@@ -87,7 +87,7 @@ export async function gatherExplainedFacts(
   // The condition is read again as for `link`, without the removals that are already made: it may have been about them alone.
   const others = withoutRemovals(status, removalsMade);
   const present = await withPresentCondition(outbox, found.ref, storedLink, others);
-  // If no decision is awaited any more, the stored exception and alarm are out of date until the next sync.
+  // If no decision is awaited any more, the stored exception and `alarmAt` (next sync) are out of date until the next sync.
   const isDecided =
     storedLink.condition !== undefined &&
     present.condition === undefined &&

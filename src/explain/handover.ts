@@ -177,7 +177,7 @@ async function obstacleTo(
     const place = await findHandoverPlace(target.client.workspace, setting, { signal });
     return place.kind === 'problem' ? `nothing is moved: ${place.problem}` : undefined;
   } catch (error) {
-    // Each call needs a budget from Redis, so none is made while Redis takes no writes.
+    // Each call takes from the request budget in Redis, so no call is made while Redis takes no writes.
     if (!signal.aborted && !isStoreFailure(error)) throw error;
     return `it could not be read now whether the folder ${setting.folder} of the deployment ${setting.deployment} is there`;
   }

@@ -105,7 +105,7 @@ export async function lookAtPlatform(
     const look = await sortEntries(scope, ref, read, { members, values });
     return look ? { ...look, platform: { at, why: null, ...look.platform } } : unread();
   } catch (error) {
-    // Each call needs a budget from Redis. Without it (`isStoreFailure`), and after the time limit, the stored state is explained.
+    // Each call takes from the request budget in Redis. If Redis fails (`isStoreFailure`) or time is up, the stored state is shown.
     if (!signal.aborted && !isStoreFailure(error)) throw error;
     return unread();
   }

@@ -63,7 +63,7 @@ export const linkOf = (link: Link): Explanation['link'] => ({
 
 /**
  * Returns whether the link protects the owner of the platform key, and the key has another owner now. False also while Redis takes
- * no writes: the call to the platform needs a budget from Redis.
+ * no writes, because a call to the platform takes from the request budget in Redis.
  */
 const isKeyOfAnother = (scope: ReconcileScope, ref: Ref, link: Link): Promise<boolean> =>
   ownsKeyNoMore(scope, ref, link, timeLimit(READ_TIMEOUT_MS)).catch((error: unknown) => {

@@ -39,7 +39,7 @@ const PORTION = 200;
 const LARGE_PORTION = 25;
 /** Matches the keys of records and links. */
 const IS_LARGE = /:(users|groups|links:[^:]*)$/;
-/** Added to the restored sequence, because data that the backup read after the sequence may contain higher numbers. */
+/** Added to the restored `sequence` (keys.ts), because data that the backup read later than this key may have higher numbers. */
 const SEQUENCE_GAP = 1_000_000;
 /** Largest expected difference between the clocks of processes. */
 const CLOCK_DIFFERENCE_MS = 300_000;

@@ -70,7 +70,7 @@ export interface FleetView {
   versionsDifferSince: number | null;
   /** Time since which processes with different settings run (`announced`), Unix milliseconds; null: all have the same. */
   settingsDifferSince: number | null;
-  /** Redis came back empty within the last day: time of the last data that a process saw before, as ISO 8601; null: no. */
+  /** Set for a day after Redis came back empty: time of the last data that a process saw before, ISO 8601; null: not empty. */
   emptiedAfter: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). It is about a list of
+// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). Each is about a list of
 // held or rejected changes (held-changes.ts), or about a choice: a part of the list, which is stored with the first approval, so
 // that the second person approves exactly what the first one did. A first approval is valid while its list can be decided and
 // still has one of its changes. `list` reads the valid ones and deletes the others; decisions.ts finds the one that a second
@@ -66,8 +66,8 @@ export type StoredFirstApproval = FirstApproval & {
   field: string;
   text: string;
   /**
-   * Time at which it ends without a second approval, Unix milliseconds: the expiry of its list of held changes. A list of rejected
-   * changes does not expire: its first approval ends `expiryMs` after `at`.
+   * Time at which this approval ends if no second one follows, Unix milliseconds: the expiry of its list of held changes. A list of
+   * rejected changes does not expire: its first approval ends `expiryMs` after `at`.
    */
   expiresAt: number;
 };

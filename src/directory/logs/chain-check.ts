@@ -64,7 +64,7 @@ export type OrderTest = (order: string, at: number) => Promise<boolean>;
 
 /**
  * Checks all entries and both ends of the chain.
- * @param isOrder tells whether an order removed personal data; any other removal breaks the chain. Undefined: each order is accepted
+ * @param isOrder tells whether an order removed personal data; other removals break the chain. Undefined: each order is accepted
  */
 export async function checkChain(
   deps: StoreDeps,

@@ -123,7 +123,7 @@ export function createChainedStream<Entry extends object>(
     }
   }
 
-  /** Parses entries and adds their personal data and their place. */
+  /** Parses entries, and adds their personal data, ids and times. */
   async function withPersonalData(chained: { id: string; text: string }[]): Promise<(Entry & Placed)[]> {
     const texts = chained.length === 0 ? [] : await redis.hmget(personal, ...chained.map(({ id }) => id));
     return chained.map(({ id, text }, index) => ({

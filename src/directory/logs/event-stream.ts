@@ -156,7 +156,7 @@ export function createEventStream(deps: StoreDeps) {
   };
 }
 
-/** Parses a stored event. `id`: id in the stream, which contains the time of an event that was not sent again. */
+/** Parses a stored event. @param id its id in the stream, which contains the time of the change unless the event was sent again */
 function parseEvent(id: string, text: string): StoredEvent {
   const {
     kind,

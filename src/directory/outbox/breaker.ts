@@ -171,9 +171,9 @@ export function createBreaker(
   }
 
   /**
-   * Closes the breaker and ends a pause for the key. Called after successful reads that bypass the budget, such as those of
-   * doctor. Other methods that were answered with 401 stay noted. If the refused key is that of this process, it is noted as
-   * accepted for reads.
+   * Closes the breaker and ends the pause after a refused key. Called after successful reads that bypass the budget, such as the
+   * reads of doctor. Other methods that were answered with 401 stay noted. If the refused key is that of this process, it is noted
+   * as accepted for reads.
    */
   async function close(): Promise<void> {
     await Promise.all([noteAnswer({ status: 200 }, 0, true), pauses.endForKey()]);

@@ -98,8 +98,8 @@ export function createBudget(
       signal?.throwIfAborted();
       const [tag, wait, failing] = await scripts.run('take_budget', keys.base, { ...args, hasToken });
       const waitMs = Number(wait);
-      // A pause, or the breaker, that began while the request waited for its turn stops it too. Its token is lost, so that not all
-      // requests that waited are sent at once afterwards.
+      // A pause, or the breaker, that began while the request waited for its turn stops the request too. The request loses its turn
+      // (`hasToken`), so that not all requests that waited are sent at once afterwards.
       hasToken = tag === 'taken';
       const sleepMs = hasToken ? waitMs : Math.min(waitMs, CHECK_MS);
       if (sleepMs > 0) {

@@ -19,8 +19,8 @@ export interface LogName {
 
 /**
  * Returns whether a log entry loses its personal data.
- * @param entry its part in the hash chain, as JSON
- * @param personal its personal data, as JSON
+ * @param entry the part of the log entry that the hash chain covers, as JSON
+ * @param personal the personal data of the log entry, as JSON
  */
 export type EntryTest = (entry: string, personal: string) => boolean;
 

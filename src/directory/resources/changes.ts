@@ -114,7 +114,8 @@ export interface MemberChange {
 }
 
 /**
- * Parses the reply of a put script: `stored` or `unchanged version created modified groups`, `taken family holder`, or one word.
+ * Parses the reply of a put script: `stored` or `unchanged version created modified groups`, `taken family holder`, `stale`, or
+ * `missing`.
  */
 export function toPutOutcome(reply: string): PutOutcome {
   const [tag = '', ...values] = reply.split(' ', 4);

@@ -46,7 +46,7 @@ const OF_MEMBERSHIPS = ['User.groups.value', 'Group.members.value'];
 /** Characters of the joined ids of about 100 users: an index that has more of them under a value finds many. */
 const FEW_IDS = 2100;
 
-/** Bytes of member values without a user for each member that the caller takes; with more bytes in total, no members are read. */
+/** Bytes for each member that the caller takes: if the member values without a user have more in total, only counts are read. */
 const MEMBER_BYTES = 256;
 
 export type Directory = ReturnType<typeof createDirectory>;
