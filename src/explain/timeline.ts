@@ -31,7 +31,7 @@ export function toTimeline({ kind, stored, deletedAt, mark, lastReconcile, log, 
       event: 'stored',
       text: `restored from ${restored.backup}: changes in between are not known`,
     });
-  // The pending change has an event of its own below.
+  // The acceptance of the pending change is added below from the mark, so the log entries of this change do not add it.
   const accepted = new Set(mark ? [`${Date.parse(mark.since)} ${mark.request}`] : []);
   for (const entry of log) {
     // One change may have several log entries, each with its request id and time of acceptance. Its acceptance is shown once.

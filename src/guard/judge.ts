@@ -13,7 +13,7 @@ export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 export interface GuardLimit {
   /** Largest number of changes. */
   count: number;
-  /** Share of the population, in percent: of all users, users and groups, or memberships, by kind. */
+  /** Share of the population in percent: of all users, of users and groups, or of memberships, by kind (`populationOf`). */
   percent: number;
 }
 

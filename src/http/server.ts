@@ -82,7 +82,10 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Pause between two checks of these limits. */
 const TIMEOUT_CHECK_MS = 2000;
-/** Longer than the 60 s of most load balancers: one that keeps an idle connection longer sends a request into a closed one. */
+/**
+ * Longer than the 60 s for which load balancers usually keep an idle connection. Else a load balancer could send a request on a
+ * connection that the bridge is closing.
+ */
 const KEEP_ALIVE_MS = 65_000;
 /** Pause between two searches for idle connections during the shutdown. */
 const IDLE_CHECK_MS = 100;
@@ -210,7 +213,7 @@ class CountedRequest extends IncomingMessage {
     // After the answer nothing reads the body, so many chunks of any size are refused.
     const isRefused = this.#chunks > MANY_CHUNKS && (areSmall || response.writableEnded);
     if (!isRefused) return super.push(chunk, encoding);
-    // A response without a socket still waits for the response to an earlier pipelined request.
+    // A response without a socket waits behind that of an earlier pipelined request, so the refusal cannot be sent before it.
     if (response.socket && !response.headersSent) this.socket.write(REFUSAL_RESPONSE);
     this.destroy();
     return false;

@@ -13,7 +13,7 @@ export interface AdviceFacts {
   ref: Ref;
   /** Undefined: not read, so the advice names the command that lists approvals. */
   approvals?: ApprovalIds | undefined;
-  /** Result of `expiredFor`; undefined: an operator can decide what is held. */
+  /** Advice of `expiredFor` (approvals/approval-ids.ts); undefined: an operator can decide about the held changes. */
   expired?: string | undefined;
   status?: LogStatus;
   /** Undefined: the advice has `<name>` in its place. */

@@ -33,7 +33,7 @@ export type CompileTried = (target: string, attributes: object) => TriedMapping;
 interface TriedValue {
   name: string;
   type: UserAttributeType;
-  /** `value`: desired is written. `clear`: the value is removed. `keep`: the value at the platform stays. */
+  /** `value`: `desired` is written. `clear`: the value is removed. `keep`: the platform keeps its value. `fault`: see `fault`. */
   outcome: 'value' | 'clear' | 'keep' | 'fault';
   desired: unknown;
   /** The value that was last applied at the platform; null: none. */

@@ -215,9 +215,10 @@ const newMessageId = (nowMs: number): string =>
 
 /**
  * Returns two tests for a resumed stream, which may repeat the whole thread. `isMissed` is called with the messages in their order,
- * and returns whether a message was missed. `isOfAnswer` returns whether the messages from the last tested one on are of this answer.
- * @param received.lastSort `sort` of the last received record. Undefined: none was received. In a continued thread, this answer then
- *   begins with the repeated question (`messageId`), and all messages before it are of earlier turns
+ * and returns whether a message was missed. `isOfAnswer` returns whether the messages from the last tested one on are of this
+ * answer.
+ * @param received.lastSort `sort` of the last received record. Undefined: none was received. In a continued thread, this answer
+ *   then begins with the repeated question (`messageId`), and all messages before it are of earlier turns
  */
 function missedBy(received: { messageId: string; lastSort: number | undefined; isNewThread: boolean }) {
   const { messageId, lastSort, isNewThread } = received;

@@ -89,7 +89,7 @@ export class PlatformConnection extends PlatformError {
   }
 }
 
-/** The caller's signal ended the call. Not retryable. A write may still have been applied (see mayHaveCommitted). */
+/** The caller's signal ended the call. A write may still have been applied (see mayHaveCommitted). */
 export class PlatformAborted extends PlatformError {
   constructor(call: CallContext, options: CauseOptions) {
     super('was aborted by the caller', call, options);

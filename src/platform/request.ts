@@ -70,7 +70,7 @@ export interface PlatformRequest<T> {
 
 const MEGABYTE = 1024 * 1024;
 const MAX_DEPTH = 32;
-/** `maxStructure`: brackets, braces and commas. */
+/** `maxStructure`: largest number of brackets, braces and commas. */
 const DEFAULT_BOUNDS: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
 /** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
 const MAX_SCIM_TEXT = 256 * 1024;
@@ -106,7 +106,7 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
 /** Sends one request and reads its answer. @throws PlatformError, or an error of the client's option `admit` or of `beforeWrite` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
-/** Sends a request of a list, and may send it again: the client itself never does. */
+/** Sends one request of a list by `send`, and may call `send` again after a failure, which the client itself never does. */
 export type RepeatRequest = <T>(send: () => Promise<T>) => Promise<T>;
 
 /** Returns a function that sends requests of one API family: `(method, route, rest of the request, options)`. */

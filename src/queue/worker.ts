@@ -22,7 +22,7 @@ export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
 export type SyncWorker = ReturnType<typeof createSyncWorker>;
 
-/** Calls that may be under way for each urgent sync; deactivations are few. */
+/** Number of platform calls under way for each slot of urgent syncs: few slots suffice, because deactivations are few. */
 const CALLS_PER_URGENT_SYNC = 4;
 /** Smallest number of urgent syncs at the same time. */
 const FEWEST_URGENT_SYNCS = 2;
@@ -95,7 +95,11 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
     return worker;
   });
 
-  /** Delays the job, so that another process may take it. @param token lock of this worker @throws DelayedError, for BullMQ */
+  /**
+   * Delays the job, so that another process may take it.
+   * @param token lock of this worker on the job
+   * @throws DelayedError, by which BullMQ knows that the job did not end
+   */
   async function passOn(job: Job<SyncJob>, token?: string): Promise<void> {
     if (job.attemptsStarted > MOST_PASSES) return;
     await job.moveToDelayed(clock.now() + PASS_ON_MS, token);

@@ -14,7 +14,7 @@ import { startRounds } from '../../support/rounds.ts';
 import { createSerially } from '../../support/serially.ts';
 import { tooManyProblem } from './problem.ts';
 
-/** Signal and progress report of one operation, passed to its work. */
+/** Passed to the work of an operation: its abort signal, and a function that reports progress. */
 export interface OperationWork {
   /** Aborted when the operator cancels the operation or the process stops. */
   signal: AbortSignal;

@@ -34,7 +34,7 @@ const LARGE_BYTES = 262_144;
 const MAX_RATIO = 200;
 /** Memory that a chunk takes besides its bytes, so that many tiny chunks use up the byte budget too. */
 const CHUNK_OVERHEAD = 256;
-/** After this number of chunks, reading pauses until the next iteration of the event loop, so that others are served. */
+/** After this number of chunks, reading pauses until the next iteration of the event loop, so that other requests are served. */
 const CHUNKS_AT_ONCE = 1000;
 /** Event loop iterations before a large body is parsed, so that new connections such as probes are accepted first. */
 const ITERATIONS_BEFORE_LARGE = 50;

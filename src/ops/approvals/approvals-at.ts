@@ -55,7 +55,7 @@ export interface WaitingApproval {
   id: string;
   /** Operator who approved first. */
   by: string;
-  /** Whether it came with the admin token, whose holders all count as one person. */
+  /** Whether the first approval came with the admin token, whose holders all count as one person. */
   withToken: boolean;
   /** Time of this first approval, ISO 8601. */
   at: string;
@@ -71,7 +71,7 @@ export type FoundApproval = {
   approval: Approval;
   state: DesiredState;
   outbox: Outbox;
-  /** Absent for a decision. */
+  /** The list at the guard; absent for a decision. */
   list?: ChangeList;
   /** The changes that a decision has kept; empty with a list, whose changes are read in pages. */
   items: Destruction[];

@@ -41,8 +41,8 @@ export type DecisionOutcome =
    */
   | { kind: 'settled'; message: string }
   /**
-   * The first approval is this person's own. `by`: the name with which it was given. `isSameIdentity`: both orders came with the
-   * same authenticated identity; false: only the names are the same.
+   * The same person gave the first approval, so somebody else has to approve. `by`: name of this first approver. `isSameIdentity`:
+   * both orders came with the same authenticated identity; false: only the names are the same.
    */
   | { kind: 'samePerson'; by: string; isSameIdentity: boolean }
   /** The approval has expired: nothing was decided, and the guard judges its changes again. */

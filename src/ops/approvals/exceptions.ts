@@ -142,7 +142,7 @@ function adviceOf(
   target: string,
   { approvals, expired, hold }: Pick<AdviceFacts, 'approvals' | 'expired'> & { hold: Hold | undefined },
 ): string {
-  // Only the exception of a target on hold has no ref, which the type does not say, so both are checked.
+  // `ref` is null exactly for `OnHold`. The type does not say so, so the condition tests `ref` and `reason`.
   if (ref === null || reason === 'OnHold')
     return hold && isTenantHold(hold)
       ? `${holdAdvice(target, hold)}.`

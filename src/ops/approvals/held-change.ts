@@ -44,7 +44,7 @@ export interface HeldChange {
   name: string;
   /** Address of the user, or of the removed member. */
   mail?: string;
-  /** userName of the member, `@<platform id>` of an unmanaged member whose name is not known, or the attribute. */
+  /** userName of the removed member (`@<platform id>` if it is unmanaged and not known), or name of the cleared attribute. */
   member?: string;
   /** Absent: the resource has changed at the source since the decision, so the cause of that time is not known. */
   cause?: HeldCause;

@@ -24,13 +24,13 @@ export interface RestoreReport {
   dropped: number;
   /** Number of resources that are synced after the release. */
   marked: number;
-  /** Holds of operators before the restore, which the notes of its own holds repeat. */
+  /** Holds of operators before the restore. The notes of the holds that the restore sets repeat them. */
   formerHolds: FormerHold[];
   /** Numbers of security events and first approvals in the replaced data. They are lost, because no backup contains them. */
   removed: { events: number; firstApprovals: number };
   /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
-  /** `taken`: the tokens of the file were restored. `ofFile`: all of them. `leftOut`: those of them that are not stored now. */
+  /** `taken`: whether the tokens of the file were restored. `ofFile`: all of them. `leftOut`: those that Redis lacks now. */
   tokens: { taken: boolean; ofFile: TokenInBackup[]; leftOut: TokenInBackup[] };
 }
 

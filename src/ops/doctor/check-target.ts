@@ -56,15 +56,15 @@ export async function checkTarget(
 function ownerUnknown(target: string, reply: PlatformReply<unknown>): DoctorFinding {
   const { warning } = findingFor(`target ${target}`);
   const untold = 'does not tell whose key it is';
-  // A proxy has answered: the platform itself may tell the owner.
+  // If a proxy answered, the platform itself may still tell the owner, so the advice is about the proxy.
   return reply.kind === 'proxy'
     ? warning(`${untold}: ${replyWords(reply)}`, proxyAdvice(target))
     : warning(untold, 'Name the owner of the key in users.protected.');
 }
 
 /**
- * Returns why no other check can succeed: the platform does not answer, or not readably, or fails, or refuses the key, or only a
- * proxy answers; undefined: the others are made.
+ * Returns why no other check can succeed: the platform does not answer, its answer is unreadable, it fails or refuses the key, or
+ * only a proxy answers. Undefined: the other checks are made.
  * @param owner reply to the question for the owner of the key
  */
 async function whyNoCheckSucceeds(

@@ -101,7 +101,7 @@ export async function showLinks(sources: LinkSources, text: string): Promise<Lin
   const rows = await Promise.all(sources.states.flatMap(rowsAt));
   for await (const row of rowsAtRemoved(sources, {})) {
     const isFound = found.some(({ connection, ref }) => connection === row.connection && ref === row.ref);
-    // A deleted person, also one whose name is in use again, may have the name in this link only.
+    // `found` lacks a deleted person whose name only this link has, or whose name another person has now.
     if (isFound || isCalled(row, text.trim())) rows.push(row);
   }
   return found.length === 0 && rows.length === 0 ? undefined : rows;

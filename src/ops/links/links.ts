@@ -35,7 +35,7 @@ interface Forgettable {
   row: LinkRow;
   /** Id of the account or group; '': not known. */
   platformId: string;
-  /** Why the link is needed: access that the bridge still has to remove at the platform. No full stop. Undefined: it is not. */
+  /** Why the link is needed: access that the bridge still has to remove. No full stop. Undefined: the link is not needed. */
   why: string | undefined;
   /** Whether the link keeps the platform id as `mayExist`: a sync after a deletion at the source has to find the account by it. */
   keepsId: boolean;

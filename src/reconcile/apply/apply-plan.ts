@@ -58,7 +58,7 @@ export async function applyPlan(
   const isProven = isReadWhole(plan);
   // A plan without changes needs no confirmation.
   const mayRepair = repair && (changeCount === 0 || ((await confirm?.(plan)) ?? true));
-  // The run may have ended during the question.
+  // The run may have been aborted while `confirm` waited for the operator.
   signal.throwIfAborted();
   if (changeCount > 0 && !mayRepair) return reportOnly(scope, plan, { findings, isProven, signal });
 

@@ -99,7 +99,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   const { signal } = options;
   try {
     let pass: RunOptions = { ...options, remember: scope.drifts.notePrints };
-    // Processes with other rules may apply the marks of this run by theirs, so the next run maps everything.
+    // Processes with other rules may sync the marks of this run by their own rules, so the next run maps everything again.
     if (!(await scope.rulesAgree())) await runs.noteAnew();
     if (options.syncsItself) pass = { ...pass, pending: await scope.outbox.marked() };
     let compared = await makePlan(scope, pass);

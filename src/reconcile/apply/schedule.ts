@@ -251,7 +251,7 @@ async function runOnce(
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
     else log.warn(line, 'reconciled, differences found: see scim-bridge status');
     if (plan === undefined) return 'none';
-    // A run that compared all that is stored ends as unproven too after Redis came back empty.
+    // After Redis came back empty, a run that compared all stored resources is `unproven` too, but a repetition would not help.
     return outcome === 'unproven' && !isReadWhole(plan) ? 'incomplete' : 'complete';
   } catch (error) {
     if (signal.aborted || error instanceof RunLost) return 'none';

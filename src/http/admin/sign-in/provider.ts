@@ -40,7 +40,7 @@ interface ProviderPerson {
 /** A sign-in did not succeed. */
 export class SignInRefused extends Error {
   override name = 'SignInRefused';
-  /** `unreachable`: the provider does not answer; `refused`: it refused; `unnamed`: the ID token has no usable name. */
+  /** `unreachable`: the provider does not answer; `refused`: it refused the sign-in; `unnamed`: the ID token has no usable name. */
   readonly reason: 'unreachable' | 'refused' | 'unnamed';
   constructor(reason: SignInRefused['reason'], cause?: unknown) {
     super(`sign-in: ${reason}`, { cause });
