@@ -45,9 +45,9 @@ function judgePending(facts: ExplainedFacts, mark: NonNullable<ExplainedFacts['m
 function judgeAtRest(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, link, stored, inScope } = facts;
   // A rejection covers one change only: the next reconcile writes the other differences at the platform.
-  const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
+  const hasOtherDifferences = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
   // A condition without a mark and without a dead letter stays: a person rejected the change or dropped the dead letter.
-  if (condition && !hasOthers) return 'leftAlone';
+  if (condition && !hasOtherDifferences) return 'leftAlone';
   // Without a mark, nothing writes a difference at the platform before the next reconcile.
   if (facts.platform?.state === 'differs') return 'differs';
   // Deleted at the source, and nothing is left to be written.
@@ -62,10 +62,10 @@ function judgeAtRest(facts: ExplainedFacts): ExplanationVerdict {
 function judgeMemberships(facts: ExplainedFacts): ExplanationVerdict {
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
   // A difference that the policy leaves may give access against the source, so the resource is not as desired.
-  const isLeft =
+  const isLeftByPolicy =
     (facts.platform?.leftDifferences ?? 0) > 0 ||
     facts.memberships.some((each) => each.condition === 'LeftByPolicy');
-  if (waiting.length === 0) return isLeft ? 'leftAlone' : 'asDesired';
+  if (waiting.length === 0) return isLeftByPolicy ? 'leftAlone' : 'asDesired';
   const isAnyUnstopped = waiting.some((each) => each.condition === undefined);
   if (isAnyUnstopped && (isTargetStopped(facts) || facts.breaker !== null)) return 'stopped';
   // The sync of a group writes its memberships, so the membership of a member without a condition is on its way.

@@ -41,6 +41,7 @@ export interface AdminContext extends StatusSources, LinkSources {
   addresses: Readonly<Record<string, TargetAddress>>;
   /** Runs the checks of doctor and returns their findings. */
   check: (signal: AbortSignal) => Promise<DoctorFinding[]>;
+  /** Returns the inbound tokens that the settings have for a connection. */
   tokensOf: (connection: string) => readonly SettingsToken[];
   notices: {
     /** Names of the channels in the settings. */

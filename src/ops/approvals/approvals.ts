@@ -188,8 +188,8 @@ function toAct(
   { act, count, notes }: { act: Act['act']; count: number; notes: (string | undefined)[] },
 ): Act {
   const note = [...notes, actor.note].filter(Boolean).join('; ');
-  const named = { act, ...actor, target, subject: id, count };
-  return note === '' ? named : { ...named, note };
+  const entry = { act, ...actor, target, subject: id, count };
+  return note === '' ? entry : { ...entry, note };
 }
 
 /** Returns the ids of the rejections of an approval that are in force. */

@@ -218,10 +218,9 @@ function differentSettings(
   running: FleetView['processes'],
   { now, settingsDifferSince }: FleetView,
 ): FleetFinding[] {
-  // Settings that are no mapping rules, such as the limits of the guard, are compared too.
-  const withAllSettings = true;
+  // `withOthers`: settings that are no mapping rules, such as the limits of the guard, are compared too.
   const targets = [
-    ...new Set(differingFeeds(running, { withOthers: withAllSettings }).map(({ target }) => target)),
+    ...new Set(differingFeeds(running, { withOthers: true }).map(({ target }) => target)),
   ].sort();
   if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
     return [];

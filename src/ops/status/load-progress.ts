@@ -151,13 +151,13 @@ function limitOf(works: readonly TargetWork[], processor: number): LoadBound | n
   const isRateLimited = calls > 0 ? sum('delayed') >= DELAYED_SHARE * calls : sum('waiting') > 0;
   if (isRateLimited) return 'rateLimit';
   if (processor >= FULL_SHARE) return 'processor';
-  const isHeldBack = sum('delayed') + sum('waiting') > 0;
+  const isAnyDelayed = sum('delayed') + sum('waiting') > 0;
   const isQueued = sum('queued') > 0;
   // A call holds its slot also while it waits for the rate limit. So a queue for slots shows that the platform is slow only when no
   // call waits for the limit.
-  if (sum('busy') > BUSY_SLOTS_SHARE * works.length || (isQueued && !isHeldBack)) return 'latency';
+  if (sum('busy') > BUSY_SLOTS_SHARE * works.length || (isQueued && !isAnyDelayed)) return 'latency';
   if (processor >= BUSY_SHARE && !isQueued) return 'processor';
-  return isHeldBack ? 'rateLimit' : null;
+  return isAnyDelayed ? 'rateLimit' : null;
 }
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {

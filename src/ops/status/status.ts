@@ -159,7 +159,7 @@ async function readTarget(
     processes: fleet.processes,
   });
   // Without a scheduler the run of the schedule does not start. `noProcess` stands in place of `noScheduler`.
-  const isStarted = !fleet.findings.some(({ finding }) => /^no(Scheduler|Process)$/.test(finding));
+  const hasScheduler = !fleet.findings.some(({ finding }) => /^no(Scheduler|Process)$/.test(finding));
   return {
     load,
     breaker,
@@ -169,7 +169,7 @@ async function readTarget(
     // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of mapped-by.ts), no run has
     // applied any mapping rules to all users, so none count as new.
     hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
-    reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
+    reconcile: { ...reconcile, next: hasScheduler ? nextReconcile(backlog.now) : null },
   };
 }
 

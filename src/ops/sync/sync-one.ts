@@ -67,12 +67,12 @@ export async function syncOne(
   const steps = createSteps(scope, [ref, ...others, ...deletedGroups, ...nameHolders], onStep);
   await steps.start();
   const unnoted = await orderSync(scope, found, { look, pendingGroups, actor });
-  const untilEnded = { logger, signal };
+  const syncOptions = { logger, signal };
   // Of a person, each group is synced once here. `syncNow` for the person, below, syncs the groups with pending memberships again.
   for (const other of others)
     if (kind === 'User') await syncResource({ ...scope, logger }, other, 'edit', signal);
-    else await syncNow(scope, other, untilEnded, steps.read);
-  await syncNow(scope, ref, untilEnded, steps.read, nameHolders);
+    else await syncNow(scope, other, syncOptions, steps.read);
+  await syncNow(scope, ref, syncOptions, steps.read, nameHolders);
   await steps.read();
   const end = await endOfSyncs(scope, found, { look, entries, differences, others, pendingGroups, unnoted });
   return { ...common, steps: steps.reported, ...end };

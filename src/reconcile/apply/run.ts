@@ -206,10 +206,10 @@ async function finishRun(
   const { exceptions } = await scope.outbox.backlog();
   const conflicts = await conflictsLeft(scope, plan, carried.marked);
   const afterHandover = options.repair ? await withHandover(scope, plan, end, options) : end;
-  const withDoubts = withOpen(await withLoss(scope, afterHandover), findings);
-  const told = withExceptions(withDoubts, exceptions, scope, plan);
+  const withOpenQuestions = withOpen(await withLoss(scope, afterHandover), findings);
+  const finalEnd = withExceptions(withOpenQuestions, exceptions, scope, plan);
   const report = {
-    ...toReport(plan, startedAt, await scope.runs.now(), told),
+    ...toReport(plan, startedAt, await scope.runs.now(), finalEnd),
     coverage,
     exceptions,
     ...(conflicts && { conflicts }),
@@ -217,7 +217,7 @@ async function finishRun(
   // `hasComparedAll` is judged without `withLoss`: a run that compared all stored resources counts, also after a loss of data.
   await scope.runs.end(report, {
     hasComparedAll: comparesAll(afterHandover),
-    hasConverged: convergedBesideWaiting(told),
+    hasConverged: convergedBesideWaiting(finalEnd),
   });
   return { report, plan };
 }
