@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   BULK_RESPONSE_URN,
+  Comparisons,
   errorBody,
   parseBulkRequest,
   PATCH_OP_URN,
@@ -50,7 +51,10 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   /** Runs all operations. @throws 400 or 413 for the message as a whole, and every error that is no ScimError */
   async function run(body: unknown, { request, baseUrl }: RequestContext): Promise<Answer> {
     const { operations, failOnErrors } = parseBulkRequest(body, profile);
-    const state: BulkState = { ids: new Map(), context: { request, baseUrl, isSilent: true } };
+    const state: BulkState = {
+      ids: new Map(),
+      context: { request, baseUrl, isSilent: true, comparisons: new Comparisons() },
+    };
     const results: (BulkResult | undefined)[] = operations.map(() => undefined);
     let errors = 0;
     for (const step of planBulk(operations)) {

@@ -1,6 +1,6 @@
 // Defines the dependencies of the SCIM operations, the context of one request, and the answer.
 import type { Directory } from '../directory/resources/directory.ts';
-import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
+import type { Comparisons, LengthLimits, Profile, ResourceType } from '../scim/index.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Slice } from '../support/pace.ts';
 import type { Serially } from '../support/serially.ts';
@@ -40,6 +40,8 @@ export interface RequestContext {
   baseUrl: string;
   /** Returns a signal that aborts when the client disconnects; undefined for short requests. */
   untilLeft?: () => AbortSignal;
+  /** Counts the values that the PATCH operations of a Bulk request compare; undefined: each PATCH has a count of its own. */
+  comparisons?: Comparisons;
   /** The answer needs no body, as of an operation of a Bulk request that succeeds (RFC 7644 §3.7.3). */
   isSilent?: boolean;
   /** Query parameters that select the attributes of the answer (RFC 7644 §3.9). */

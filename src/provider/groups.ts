@@ -8,10 +8,9 @@ import {
   applyPatch,
   checkLengths,
   checkMemberLengths,
-  evaluateFilter,
+  Comparisons,
   keepImmutable,
   membersOf,
-  noTarget,
   parsePatch,
   parseProjection,
   parseResource,
@@ -36,14 +35,18 @@ import {
   matches,
   weakVersion,
 } from './answers.ts';
+import { inSlices } from '../support/pace.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
+import { createMemberSteps } from './member-steps.ts';
 import { createTexts, FEW_MEMBERS } from './texts.ts';
 import { removeResource } from './remove.ts';
 
 export type Groups = ReturnType<typeof createGroups>;
 
 export function createGroups(deps: ProviderDeps) {
-  const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
+  const { directory, groupType, profile, limits, lists, pace, clock, ids, serially } = deps;
+
+  const toSetSteps = createMemberSteps(deps);
 
   const texts = createTexts(deps);
 
@@ -90,12 +93,15 @@ export function createGroups(deps: ProviderDeps) {
 
   /** PATCH (RFC 7644 §3.5.2). Answers 204 unless the client asks for attributes, because a body would list all members. */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
+    const slice = pace();
+    const { rest, steps } = splitMembers(await inSlices(parsePatch(groupType, body, profile), slice));
+    const comparisons = context.comparisons ?? new Comparisons();
     for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
-    const next = (before: Resource): Resource => applyPatch(groupType, before, rest, profile);
+    const next = (before: Resource): Promise<Resource> =>
+      inSlices(applyPatch(groupType, before, rest, profile, comparisons), slice);
     const { version } = changesMembersOnly(rest, steps, context)
       ? await changeMembers(id, steps, context)
-      : await readAndPut(id, context, 'patch', next, steps);
+      : await readAndPut(id, { ...context, comparisons }, 'patch', next, steps);
     if (context.attributes === undefined && context.excludedAttributes === undefined) {
       return { status: 204, etag: weakVersion(version) };
     }
@@ -115,7 +121,7 @@ export function createGroups(deps: ProviderDeps) {
     id: string,
     context: RequestContext,
     method: Method,
-    next: (before: Resource) => Resource,
+    next: (before: Resource) => Resource | Promise<Resource>,
     steps: readonly PatchMemberStep[],
   ): Promise<StoredRecord> {
     return serially(`Group:${id}`, async () => {
@@ -124,7 +130,7 @@ export function createGroups(deps: ProviderDeps) {
         if (!record) throw missing('Group', id);
         requireMatch(record, context);
         const before = resourceBefore('Group', record, method);
-        const resource = next(before);
+        const resource = await next(before);
         const text = JSON.stringify(resource);
         checkLengths(resource, text, limits, before);
         const write = {
@@ -158,55 +164,6 @@ export function createGroups(deps: ProviderDeps) {
     const stored = toStored('Group', id, await directory.changeMembers(change));
     if (!stored) throw contended();
     return stored;
-  }
-
-  /**
-   * Converts member steps to set operations. The filter of a step `removeWhere` is evaluated on the members as they are after
-   * the earlier steps. @throws 400 noTarget when a step `expect` finds none of its values among these members
-   */
-  async function toSetSteps(
-    id: string,
-    steps: readonly PatchMemberStep[],
-    { baseUrl }: RequestContext,
-  ): Promise<DirectoryStep[]> {
-    const sets: DirectoryStep[] = [];
-    for (const step of steps) {
-      if (step.kind !== 'removeWhere' && step.kind !== 'expect') {
-        sets.push({ kind: step.kind, values: [...step.values] });
-        continue;
-      }
-      const members = await membersAfter(id, sets, baseUrl);
-      if (step.kind === 'removeWhere') {
-        const selected = members.filter((member) => evaluateFilter(step.filter, member));
-        sets.push({ kind: 'remove', values: selected.map(({ value }) => value) });
-      } else if (!members.some(({ value }) => step.values.includes(value))) {
-        throw noTarget('No member of the group matches the filter.');
-      }
-    }
-    return sets;
-  }
-
-  /** Returns the members after the given steps, in the form of an answer. */
-  async function membersAfter(
-    id: string,
-    sets: DirectoryStep[],
-    baseUrl: string,
-  ): Promise<{ value: string; $ref?: string; type?: 'User' }[]> {
-    const { users, unresolved } = await directory.membersOf(id);
-    const values = new Set([...users, ...unresolved]);
-    for (const set of sets) {
-      if (set.kind === 'replace') values.clear();
-      for (const value of set.values) {
-        if (set.kind === 'remove') values.delete(value);
-        else values.add(value);
-      }
-    }
-    const userIds = new Set(users);
-    const others = [...values].filter((value) => !userIds.has(value));
-    const known = new Set([...users, ...(await directory.getMany('User', others)).map((user) => user.id)]);
-    return [...values].map((value) =>
-      known.has(value) ? { value, $ref: `${baseUrl}/Users/${value}`, type: 'User' } : { value },
-    );
   }
 
   async function answer(

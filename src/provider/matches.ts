@@ -4,8 +4,10 @@
 import { inPortions } from '../directory/redis/portions.ts';
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
+  comparisonsIn,
   equalityOf,
   evaluateFilter,
+  evaluateInSteps,
   parseFilter,
   parseSort,
   type Filter,
@@ -14,6 +16,7 @@ import {
   type Sort,
   type SortKey,
 } from '../scim/index.ts';
+import { inSlices } from '../support/pace.ts';
 import type { ProviderDeps } from './context.ts';
 import type { Texts } from './texts.ts';
 
@@ -56,6 +59,8 @@ export const typeQueryOf = (
   sort: query.sortBy === undefined ? undefined : parseSort(names, query.sortBy, profile),
 });
 
+/** Characters of a resource, times comparisons of the filter, up to which the filter is evaluated at once, which is faster. */
+const AT_ONCE = 200_000;
 /** Attributes that are not part of the stored text and have to be loaded. */
 const ADDED = ['meta', 'groups', 'members'];
 
@@ -66,14 +71,19 @@ export function createMatches({ directory, pace }: ProviderDeps, { textsOf }: Te
   async function* matchesOf(wanted: TypeQuery, asked: RequestQuery, after = 0): AsyncGenerator<Match[]> {
     const { kind, filter, sort } = wanted;
     const slice = pace();
+    const comparisons = filter ? comparisonsIn(filter) : 0;
+    const isMatch = (resource: unknown, size: number): boolean | Promise<boolean> => {
+      if (!filter) return true;
+      if (size * comparisons <= AT_ONCE) return evaluateFilter(filter, resource);
+      return inSlices(evaluateInSteps(filter, resource), slice, asked.signal);
+    };
     for await (const records of candidates(wanted, asked, after)) {
       const sound = records.filter((record) => isSound(record));
       const matches: Match[] = [];
       if (!filter && !sort) matches.push(...sound.map((record) => ({ kind, record, key: undefined })));
       else {
-        for await (const [record, resource] of resourcesOf(asked, kind, sound)) {
-          if (!filter || evaluateFilter(filter, resource))
-            matches.push({ kind, record, key: sort?.keyOf(resource) });
+        for await (const [record, resource, size] of resourcesOf(asked, kind, sound)) {
+          if (await isMatch(resource, size)) matches.push({ kind, record, key: sort?.keyOf(resource) });
           if (slice.isOver()) await slice.rest();
         }
       }
@@ -101,18 +111,22 @@ export function createMatches({ directory, pace }: ProviderDeps, { textsOf }: Te
     else yield (await directory.getMany(kind, ids)).map((record) => ({ ...record, place: 0 }));
   }
 
-  /** Yields the resources in the form that filter and sort order read. Members, groups and meta are loaded only if named. */
+  /** Yields the resources in the form that filter and sort order read, with their size in characters. Members, groups and meta are loaded only if named. */
   async function* resourcesOf(
     { query, baseUrl, signal }: RequestQuery,
     kind: Kind,
     records: PlacedRecord[],
-  ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
+  ): AsyncGenerator<[record: PlacedRecord, resource: unknown, size: number]> {
     const queryText = `${query.filterText ?? ''} ${query.sortBy ?? ''}`.toLowerCase();
     // A name inside a quoted value counts too. It only loads something that the filter does not read.
     const isNamed = (name: string): boolean => queryText.includes(name);
     if (!ADDED.some(isNamed)) {
       for (const record of records)
-        yield [record, Object.assign(JSON.parse(record.text) as object, { id: record.id })];
+        yield [
+          record,
+          Object.assign(JSON.parse(record.text) as object, { id: record.id }),
+          record.text.length,
+        ];
       return;
     }
     // Groups are loaded one at a time, because one may have very many members.
@@ -120,7 +134,7 @@ export function createMatches({ directory, pace }: ProviderDeps, { textsOf }: Te
     for (const portion of inPortions(records, most)) {
       let at = 0;
       for await (const texts of textsOf(kind, portion, baseUrl, isNamed, { signal }))
-        for (const text of texts) yield [portion[at++] as PlacedRecord, JSON.parse(text)];
+        for (const text of texts) yield [portion[at++] as PlacedRecord, JSON.parse(text), text.length];
     }
   }
 

@@ -6,6 +6,7 @@ import type { GroupName, StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
   checkLengths,
+  Comparisons,
   foldCase,
   keepImmutable,
   parsePatch,
@@ -31,13 +32,14 @@ import {
   matches,
   weakVersion,
 } from './answers.ts';
+import { inSlices } from '../support/pace.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { removeResource } from './remove.ts';
 
 export type Users = ReturnType<typeof createUsers>;
 
 export function createUsers(deps: ProviderDeps) {
-  const { directory, userType, profile, reviveInactive, limits, clock, ids, serially } = deps;
+  const { directory, userType, profile, reviveInactive, limits, pace, clock, ids, serially } = deps;
 
   /**
    * POST (RFC 7644 §3.3). If the POST means an inactive user (`isRevival`), the body replaces that user, and no user is created.
@@ -128,8 +130,11 @@ export function createUsers(deps: ProviderDeps) {
    */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const projection = projectionOf(context);
-    const operations = parsePatch(userType, body, profile);
-    const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
+    const slice = pace();
+    const operations = await inSlices(parsePatch(userType, body, profile), slice);
+    const comparisons = context.comparisons ?? new Comparisons();
+    const next = (before: Resource): Promise<Resource> =>
+      inSlices(applyPatch(userType, before, operations, profile, comparisons), slice);
     // With If-Match the user is read, because the stored version has to be checked first.
     const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
     const answered = await inTurn(id, async () => {
@@ -184,14 +189,14 @@ export function createUsers(deps: ProviderDeps) {
     id: string,
     context: RequestContext,
     method: Method,
-    next: (before: Resource) => Resource,
+    next: (before: Resource) => Resource | Promise<Resource>,
   ): Promise<Answer> {
     for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
       const record = await directory.get('User', id);
       if (!record) throw missing('User', id);
       requireMatch(record, context);
       const before = resourceBefore('User', record, method);
-      const resource = next(before);
+      const resource = await next(before);
       const answered = await write(id, { resource, before, expected: record.version }, context, method);
       if (answered) return answered;
     }

@@ -34,6 +34,8 @@ interface Node {
   /** Number of operations in `needs` and `follows` that this one still waits for. */
   blockers: number;
   hasRun: boolean;
+  /** The bulkId in a simple value, because of which this creation cannot be split until the resource of the bulkId exists. */
+  waitsFor?: string | undefined;
   /** Set when this creation was split to resolve a circular reference: the data of its steps `run` and `complete`. */
   parts?: { readonly now: JsonObject; readonly later: JsonObject };
 }
@@ -58,7 +60,11 @@ export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkS
   linkPaths(nodes, creators);
   const waiting = new Set(nodes);
   while (waiting.size > 0) {
-    const node = first(waiting, isFree) ?? splitCircular(first(waiting, isOpen) as Node, creators);
+    let node = first(waiting, isFree);
+    if (!node) {
+      node = splitCircular(first(waiting, isOpen) as Node, creators);
+      yield undefined;
+    }
     waiting.delete(node);
     node.hasRun = true;
     const { index, parts, operation, refers } = node;
@@ -132,7 +138,13 @@ function splitCircular(start: Node, creators: Creators): Node {
       a.index - b.index,
   );
   for (const node of circular) {
-    const parts = postpone(node.operation.data, isPending);
+    // The data is searched again only if the reason for the last failure is gone.
+    if (node.waitsFor !== undefined && isPending(node.waitsFor)) continue;
+    const parts = postpone(node.operation.data, (name) => {
+      if (!isPending(name)) return false;
+      node.waitsFor = name;
+      return true;
+    });
     if (!parts) continue;
     node.parts = parts;
     return node;

@@ -54,7 +54,8 @@ export function replaceReferences(value: unknown, ids: ReadonlyMap<string, strin
 
 /**
  * Splits a new resource into the part that can be stored now and the part that waits for bulkIds: list elements such as members,
- * and complex attributes such as manager. Returns undefined when a simple value waits, because the attribute may be required.
+ * and complex attributes such as manager. Returns undefined when a simple value waits, because the attribute may be required;
+ * the last bulkId for which `isPending` was true is then in that value.
  * @param isPending returns whether the resource of a bulkId is not created yet
  */
 export function postpone(

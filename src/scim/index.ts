@@ -2,7 +2,8 @@
 export type { Schema } from './attributes.ts';
 export { parseCursor, toCursor } from './cursor.ts';
 export * from './errors.ts';
-export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
+export { equalityOf, evaluateFilter, requiredValues } from './filter/evaluate.ts';
+export { comparisonsIn, evaluateInSteps, selectInSteps } from './filter/evaluate-in-steps.ts';
 export type { Filter } from './filter/filter.ts';
 export { foldCase } from './json.ts';
 export { parseFilter } from './filter/parser.ts';
@@ -18,6 +19,7 @@ export {
 export { scanBody } from './json.ts';
 export { checkLengths, checkMemberLengths, type LengthLimits } from './validate.ts';
 export { applyPatch } from './patch/apply.ts';
+export { Comparisons } from './patch/comparisons.ts';
 export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';
 export type { PatchMemberStep, PatchOperation } from './patch/operation.ts';

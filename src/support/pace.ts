@@ -47,3 +47,17 @@ export function createPace(): () => Slice {
     };
   };
 }
+
+/** Runs a calculation that yields between short steps, and rests whenever its slice is over. @throws the reason of `signal` */
+export async function inSlices<T>(
+  steps: Generator<undefined, T>,
+  slice: Slice,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (!slice.isOver()) continue;
+    await slice.rest();
+    signal?.throwIfAborted();
+  }
+}

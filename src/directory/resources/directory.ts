@@ -70,6 +70,13 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
   }
 
+  /** Returns those of the ids that have a record, without reading the records. */
+  const existing = (kind: Kind, ids: string[]): Promise<string[]> =>
+    readInPortions(ids, IDS_AT_ONCE, async (portion) => {
+      const places = await redis.zmscore(keys.key('order', kind), ...portion);
+      return portion.filter((_id, index) => places[index] !== null);
+    });
+
   const ids = async (family: string, field: string): Promise<string[]> =>
     (await redis.hget(keys.key(family), field))?.split(',') ?? [];
 
@@ -164,6 +171,7 @@ export function createDirectory(deps: StoreDeps, options: DirectoryOptions) {
     tellsEvents: options.events !== undefined,
     get,
     getMany,
+    existing,
     lookup,
     findsFew,
     identifies,

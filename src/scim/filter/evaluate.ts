@@ -33,7 +33,7 @@ function compare(comparison: Comparison, resource: unknown): boolean {
   if (value === null) return someValue(resource, steps, 0, isPresent) === (operator === 'ne');
   // An attribute without a value differs from every value.
   if (operator === 'ne' && !someValue(resource, steps, 0, isPresent)) return true;
-  return someValue(resource, steps, 0, (candidate) => matches(comparison, candidate));
+  return someValue(resource, steps, 0, (candidate) => satisfies(comparison, candidate));
 }
 
 // Returns whether `test` is true for any value at the path. Lists are searched; a simple element counts as its `value`.
@@ -57,7 +57,23 @@ function someValue(
   );
 }
 
-function isPresent(value: unknown): boolean {
+/** Yields the values at the path, on which `someValue` runs its test. */
+export function* valuesAt(node: unknown, steps: readonly string[], index = 0): Generator<unknown, void> {
+  if (node === null || node === undefined) return;
+  if (Array.isArray(node)) {
+    for (const item of node) yield* valuesAt(item, steps, index);
+    return;
+  }
+  const step = steps[index];
+  if (step === undefined) yield node;
+  else if (typeof node !== 'object') {
+    if (step === 'value' && index === steps.length - 1) yield node;
+  } else if (Object.hasOwn(node, step)) {
+    yield* valuesAt((node as Record<string, unknown>)[step], steps, index + 1);
+  }
+}
+
+export function isPresent(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return false;
   if (typeof value !== 'object') return true;
   return Object.values(value).some(isPresent);
@@ -69,7 +85,7 @@ function collate(candidate: unknown, collation: Comparison['collation']): unknow
 }
 
 /** Compares with `operand`, the value of the filter, which is already collated like the candidate. */
-function matches(comparison: Comparison, candidate: unknown): boolean {
+export function satisfies(comparison: Comparison, candidate: unknown): boolean {
   const { operand, operator } = comparison;
   const actual = collate(candidate, comparison.collation);
   if (operator === 'eq') return actual === operand;

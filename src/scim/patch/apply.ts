@@ -9,6 +9,7 @@ import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import { toCanonical, type Resource, type ResourceType } from '../resource-type.ts';
 import { checkCount, readOpen, readParts, readValue, settleComplex, toComplexInput } from '../values.ts';
+import type { Comparisons } from './comparisons.ts';
 import { changeElements, isListed } from './elements.ts';
 import type { PatchOperation } from './operation.ts';
 
@@ -16,17 +17,22 @@ type Op = PatchOperation['op'];
 
 /**
  * Returns a new canonical resource with all operations applied in order. Operations on group members are ignored here
- * (`splitMembers` returns them). After operations without effect the JSON text is the same as before.
- * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget
+ * (`splitMembers` returns them). After operations without effect the JSON text is the same as before. Yields after each operation
+ * and every few comparisons.
+ * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget, tooMany
  */
-export function applyPatch(
+export function* applyPatch(
   type: ResourceType,
   resource: Resource,
   operations: readonly PatchOperation[],
   profile: Profile,
-): Resource {
+  comparisons: Comparisons,
+): Generator<undefined, Resource> {
   const draft: JsonObject = { ...resource };
-  for (const operation of operations) applyOperation(draft, operation, profile);
+  for (const operation of operations) {
+    yield* applyOperation(draft, operation, profile, comparisons);
+    yield;
+  }
   const patched = keepImmutable(type, resource, toCanonical(type, draft), 'patch');
   const fault = type.validator.fault(patched) && newFault(type, resource, patched);
   if (fault) throw fault;
@@ -39,7 +45,12 @@ function newFault(type: ResourceType, before: Resource, patched: Resource): Scim
   return type.validator.faults(patched).find(({ detail }) => !known.has(detail));
 }
 
-function applyOperation(draft: JsonObject, operation: PatchOperation, profile: Profile): void {
+function* applyOperation(
+  draft: JsonObject,
+  operation: PatchOperation,
+  profile: Profile,
+  comparisons: Comparisons,
+): Generator<undefined, void> {
   const { target } = operation;
   // The members of a group are stored apart from it.
   if (target.kind === 'members') return;
@@ -52,8 +63,10 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
   const holder = section.core ? draft : { ...(ownValue(draft, section.urn) as JsonObject | undefined) };
   if (target.kind === 'attribute') {
     const current = ownValue(holder, target.field.name);
-    holder[target.field.name] = changeAttribute(operation, target, current, profile);
+    holder[target.field.name] = yield* changeAttribute(operation, target, current, profile, comparisons);
   } else {
+    const current = ownValue(holder, target.name);
+    comparisons.count(toList(current).length);
     const value = readOpen(section, target.name, operation.value);
     holder[target.name] = changeMember(
       operation,
@@ -65,15 +78,17 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
   if (!section.core) draft[section.urn] = holder;
 }
 
-function changeAttribute(
+function* changeAttribute(
   operation: PatchOperation,
   target: AttributeTarget,
   current: unknown,
   profile: Profile,
-): unknown {
+  comparisons: Comparisons,
+): Generator<undefined, unknown> {
   const { op, value } = operation;
   const { field, filter, sub } = target;
-  if (field.attribute.multiValued) return changeElements({ op, field, filter, sub, value, profile }, current);
+  if (field.attribute.multiValued)
+    return yield* changeElements({ op, field, filter, sub, value, profile }, current, comparisons);
   if (field.attribute.type === 'complex') return changeComplex(op, target, current, value, profile);
   const next = changeSimple(op, field, current, value, profile);
   // A user without `active` is active, so null, which may mean an unknown value, would reactivate a deactivated user.

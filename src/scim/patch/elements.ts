@@ -5,11 +5,13 @@
 import type { Field } from '../attributes.ts';
 import { noTarget } from '../errors.ts';
 import { evaluateFilter, requiredValues } from '../filter/evaluate.ts';
+import { selectInSteps, sizeOf } from '../filter/evaluate-in-steps.ts';
 import type { Filter } from '../filter/filter.ts';
 import { foldPart, identity, isEqual, type JsonObject } from '../json.ts';
 import type { Profile } from '../profiles.ts';
 import { orderParts } from '../resource-type.ts';
 import { fromElements, readElement, readElements, readValue } from '../values.ts';
+import type { Comparisons } from './comparisons.ts';
 import type { PatchOperation } from './operation.ts';
 
 /** One PATCH operation on a multi-valued attribute: its operation, the parts of its path, and its value. */
@@ -22,11 +24,20 @@ interface Change {
   readonly profile: Profile;
 }
 
-/** Returns the new value of a multi-valued attribute; undefined when it is empty. `current` is not modified. */
-export function changeElements(change: Change, current: unknown): unknown[] | undefined {
+/**
+ * Returns the new value of a multi-valued attribute; undefined when it is empty. `current` is not modified. Yields after every few
+ * comparisons.
+ */
+export function* changeElements(
+  change: Change,
+  current: unknown,
+  comparisons: Comparisons,
+): Generator<undefined, unknown[] | undefined> {
   const { field, filter, sub } = change;
   const elements = toElements(field, current);
-  return fromElements(field, filter || sub ? changeSelected(change, elements) : changeList(change, elements));
+  comparisons.count(sizeOf(elements), filter);
+  const changed = filter || sub ? yield* changeSelected(change, elements) : changeList(change, elements);
+  return fromElements(field, changed);
 }
 
 /** Changes the list without selecting elements. */
@@ -42,12 +53,14 @@ function changeList(change: Change, elements: readonly JsonObject[]): JsonObject
 }
 
 /** Changes the elements that the filter selects, or all elements without a filter. */
-function changeSelected(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+function* changeSelected(
+  change: Change,
+  elements: readonly JsonObject[],
+): Generator<undefined, JsonObject[]> {
   const { op, filter } = change;
-  const selected = elements.filter((element) => !filter || evaluateFilter(filter, element));
-  if (selected.length === 0) return op === 'remove' ? [...elements] : addElement(change, elements);
+  const chosen = new Set(filter ? yield* selectInSteps(filter, elements, (element) => element) : elements);
+  if (chosen.size === 0) return op === 'remove' ? [...elements] : addElement(change, elements);
   const touched = new Set<JsonObject>();
-  const chosen = new Set(selected);
   const result: JsonObject[] = [];
   for (const element of elements) {
     const next = chosen.has(element) ? changeElement(change, element) : element;

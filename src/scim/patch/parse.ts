@@ -23,28 +23,32 @@ interface Parsing {
 }
 
 /**
- * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2).
+ * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2). Yields before each path that it parses.
  * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value or an unusable one),
  * noTarget (remove without a path), mutability (readOnly attributes, sub-attributes of members), tooMany.
  */
-export function parsePatch(type: ResourceType, body: unknown, profile: Profile): PatchOperation[] {
+export function* parsePatch(
+  type: ResourceType,
+  body: unknown,
+  profile: Profile,
+): Generator<undefined, PatchOperation[]> {
   if (isObject(body)) checkBody(body);
   const message = messageOf(body, PATCH_OP_URN, profile);
   const operations: PatchOperation[] = [];
-  operationsOf(message, profile, MAX_PATCH_OPERATIONS, tooManyOperations).forEach((raw, index) =>
-    parseOperation(type, raw, index + 1, profile, operations),
-  );
+  const listed = operationsOf(message, profile, MAX_PATCH_OPERATIONS, tooManyOperations);
+  for (const [index, raw] of listed.entries())
+    yield* parseOperation(type, raw, index + 1, profile, operations);
   return operations;
 }
 
 /** Adds the operations of one entry of `Operations`. */
-function parseOperation(
+function* parseOperation(
   type: ResourceType,
   raw: unknown,
   position: number,
   profile: Profile,
   operations: PatchOperation[],
-): void {
+): Generator<undefined, void> {
   if (!isObject(raw)) throw invalidSyntax(`Operation ${position} must be an object.`);
   const op = parseOp(member(raw, 'op'), position, profile);
   const path = member(raw, 'path');
@@ -55,10 +59,11 @@ function parseOperation(
   const value = op === 'remove' && given === null ? undefined : given;
   if (path === undefined || path === null || path === '') {
     if (op === 'remove') throw noTarget(`Operation ${position}: "remove" needs a path.`);
-    return pushObject(parsing, value);
+    return yield* pushObject(parsing, value);
   }
   if (typeof path !== 'string') throw invalidPath(`Operation ${position}: "path" must be text.`);
-  pushTarget(parsing, parsePath(type, path, profile), value);
+  yield;
+  yield* pushTarget(parsing, parsePath(type, path, profile), value);
 }
 
 function parseOp(raw: unknown, position: number, profile: Profile): PatchOperation['op'] {
@@ -70,18 +75,18 @@ function parseOp(raw: unknown, position: number, profile: Profile): PatchOperati
 }
 
 /** Adds the operations on one target. `isPathless`: the target is a key of the value, not the path of the operation. */
-function pushTarget(
+function* pushTarget(
   parsing: Parsing,
   target: PatchTarget,
   value: unknown,
   { isPathless = false } = {},
-): void {
+): Generator<undefined, void> {
   switch (target.kind) {
     case 'unknown':
       if (parsing.profile.allows('unknown-attribute')) return;
       throw invalidPath(`Operation ${parsing.position}: no schema declares this attribute.`);
     case 'section':
-      return pushSection(parsing, target.section, value);
+      return yield* pushSection(parsing, target.section, value);
     case 'member':
       return push(parsing, target, value);
     case 'attribute':
@@ -89,12 +94,12 @@ function pushTarget(
   }
 }
 
-function pushSection(parsing: Parsing, section: Section, value: unknown): void {
+function* pushSection(parsing: Parsing, section: Section, value: unknown): Generator<undefined, void> {
   const { op, type, profile, position } = parsing;
   if (section.core) {
     if (op === 'remove')
       throw noTarget(`Operation ${position}: a whole resource cannot be removed by PATCH.`);
-    return pushObject(parsing, value);
+    return yield* pushObject(parsing, value);
   }
   if (value === undefined || value === null) {
     push({ ...parsing, op: 'remove' }, { kind: 'section', section }, undefined);
@@ -104,8 +109,9 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
     throw invalidValue(`Operation ${position}: the value of "${section.urn}" must be an object.`);
   for (const key of Object.keys(value)) {
     if (isOwnSchema(section, key, value[key])) continue;
+    yield;
     const target = parsePath(type, `${section.urn}:${key}`, profile);
-    pushTarget(parsing, target, op === 'remove' ? undefined : value[key], { isPathless: true });
+    yield* pushTarget(parsing, target, op === 'remove' ? undefined : value[key], { isPathless: true });
   }
 }
 
@@ -114,16 +120,17 @@ const isOwnSchema = (section: Section, key: string, value: unknown): boolean =>
   key === 'schemas' && !section.schema.open && Array.isArray(value) && String(value) === section.urn;
 
 /** Adds an operation for each key of a value without path. */
-function pushObject(parsing: Parsing, value: unknown): void {
+function* pushObject(parsing: Parsing, value: unknown): Generator<undefined, void> {
   const { position, profile, type } = parsing;
   if (!isObject(value))
     throw invalidValue(`Operation ${position}: without a path the value must be an object.`);
   for (const key of Object.keys(value)) {
+    yield;
     const target = parsePath(type, key, profile);
     if (!isPlain(target, key) && !profile.allows('path-keys')) {
       throw invalidPath(`Operation ${position}: a key of the value is a path.`);
     }
-    if (value[key] !== undefined) pushTarget(parsing, target, value[key], { isPathless: true });
+    if (value[key] !== undefined) yield* pushTarget(parsing, target, value[key], { isPathless: true });
   }
 }
 

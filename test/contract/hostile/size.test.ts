@@ -220,6 +220,53 @@ describe('very many operations, values and parameters', () => {
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
   }, 60_000);
 
+  test('operations that compare over a million values are refused with tooMany, alone and in Bulk, and 20 removals from 1,000 e-mails are done', async () => {
+    const emails = Array.from({ length: 1000 }, (_, n) => ({ value: `a${n}` }));
+    const { id } = await scim.user('filters@x.example', { emails });
+    const removals = (count: number, comparisons: number) => {
+      const filter = Array.from({ length: comparisons }, (_, n) => `value eq "z${n}"`).join(' or ');
+      return Array.from({ length: count }, () => ({ op: 'remove', path: `emails[${filter}]` }));
+    };
+    const tooMany = { status: 400, body: { scimType: 'tooMany' } };
+    expect(await timely(() => scim.patch(`/Users/${id}`, ...removals(220, 200)))).toMatchObject(tooMany);
+    const named = emails
+      .slice(0, 20)
+      .map(({ value }) => ({ op: 'remove', path: `emails[value eq "${value}"]` }));
+    expect((await timely(() => scim.patch(`/Users/${id}`, ...named))).body.emails).toHaveLength(980);
+    const data = { Operations: removals(100, 4) };
+    const Operations = Array.from({ length: 20 }, () => ({ method: 'PATCH', path: `/Users/${id}`, data }));
+    const { status, body } = await timely(() => scim.post('/Bulk', { Operations }));
+    expect([status, body.Operations.map((each: Json) => each.status)]).toEqual([
+      200,
+      ['200', '200', ...Array<string>(18).fill('400')],
+    ]);
+  }, 60_000);
+
+  test('filters on 5,000 group members: 1,000 long ones in a PATCH are refused, others remove, and a long one in a list is answered', async () => {
+    const user = await scim.user('member@x.example');
+    const values = Array.from({ length: 4999 }, (_, n) => `somebody-${n}`);
+    const { id } = await scim.group('filtered crowd', [user.id, ...values]);
+    const long = Array.from({ length: 180 }, (_, n) => `value ew "z${n}"`).join(' or ');
+    const remove = (filter: string) => ({ op: 'remove', path: `members[${filter}]` });
+    const attack = Array.from({ length: 1000 }, () => remove(long));
+    expect(await timely(() => scim.patch(`/Groups/${id}`, ...attack))).toMatchObject({
+      status: 400,
+      body: { scimType: 'tooMany' },
+    });
+    const one = Array.from({ length: 500 }, (_, n) => remove(`type ne "Group" and value eq "somebody-${n}"`));
+    expect((await timely(() => scim.patch(`/Groups/${id}`, ...one))).status).toBe(204);
+    const filter = `members[${long}] or members.value eq "${user.id}"`;
+    const found = await timely(() =>
+      scim.post('/Groups/.search', { filter, excludedAttributes: ['members'] }),
+    );
+    expect(found).toMatchObject({ status: 200, body: { totalResults: 1 } });
+    // A member that the same PATCH adds is known as a user, too.
+    const other = await scim.user('other-member@x.example');
+    const added = { op: 'add', path: 'members', value: [{ value: other.id }, { value: 'nobody' }] };
+    expect((await scim.patch(`/Groups/${id}`, added, remove('type eq "User"'))).status).toBe(204);
+    expect((await scim.get(`/Groups/${id}`)).body.members).toHaveLength(4500);
+  }, 60_000);
+
   test('a PATCH that adds 10,000 members, each named twice, stores each of them once', async () => {
     const { id } = await scim.group('crowd');
     const value = Array.from({ length: 20_000 }, (_, n) => ({ value: `nobody-${n % 10_000}` }));

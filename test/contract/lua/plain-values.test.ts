@@ -1,8 +1,17 @@
 // Tests replace_values.lua: replacing values in the stored text gives the same result as parsing and patching.
 import fc from 'fast-check';
 import { PRIORITIES } from '../../../src/directory/records.ts';
-import { applyPatch, parsePatch, plainValues, ScimError, type Resource } from '../../../src/scim/index.ts';
-import { ATTRIBUTES, auto, ENTERPRISE, patchOp, user, userType } from '../../unit/scim/sample.ts';
+import { plainValues, ScimError, type Resource } from '../../../src/scim/index.ts';
+import {
+  applyPatch,
+  ATTRIBUTES,
+  auto,
+  ENTERPRISE,
+  parsePatch,
+  patchOp,
+  user,
+  userType,
+} from '../../unit/scim/sample.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');

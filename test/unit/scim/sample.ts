@@ -1,15 +1,19 @@
 // Defines resource types, profiles and resources for the tests of scim/.
 import { expect } from '@jest/globals';
 import {
-  applyPatch,
+  applyPatch as applySteps,
+  Comparisons,
   groupResourceType,
-  parsePatch,
+  parsePatch as parseSteps,
   parseResource,
   profileOf,
   ScimError,
   userResourceType,
+  type PatchOperation,
+  type Profile,
   type ProfileName,
   type Resource,
+  type ResourceType,
 } from '../../../src/scim/index.ts';
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -41,6 +45,24 @@ export const patchOp = (...operations: unknown[]): object => ({
   schemas: [PATCH_OP],
   Operations: operations,
 });
+
+/** Runs a calculation without pauses. */
+export function atOnce<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+export const parsePatch = (...args: Parameters<typeof parseSteps>): PatchOperation[] =>
+  atOnce(parseSteps(...args));
+
+export const applyPatch = (
+  type: ResourceType,
+  resource: Resource,
+  operations: readonly PatchOperation[],
+  profile: Profile,
+): Resource => atOnce(applySteps(type, resource, operations, profile, new Comparisons()));
 
 /** Returns the user after the operations. */
 export function patched(resource: Resource, operations: unknown[], profile: ProfileName = 'auto'): Resource {

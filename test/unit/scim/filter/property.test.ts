@@ -1,8 +1,8 @@
 // Tests the filter parser and evaluator with random filters against a reference evaluator.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { evaluateFilter, parseFilter, ScimError } from '../../../../src/scim/index.ts';
-import { ATTRIBUTES, auto, rfc, user, userType } from '../sample.ts';
+import { evaluateFilter, evaluateInSteps, parseFilter, ScimError } from '../../../../src/scim/index.ts';
+import { ATTRIBUTES, atOnce, auto, rfc, user, userType } from '../sample.ts';
 
 // A reference implementation: filters as data, written as text, and evaluated by simple code.
 type Reference =
@@ -137,14 +137,14 @@ function judge(filter: Reference, subject: Person): boolean {
   }
 }
 
-test('evaluateFilter agrees with a reference evaluator on any filter and any user', () => {
+test('evaluateFilter and evaluateInSteps agree with a reference evaluator on any filter and any user', () => {
   fc.assert(
     fc.property(filters, person, (filter, subject) => {
       const { clearance, ...core } = subject;
       const resource = user({ ...core, [ATTRIBUTES]: { clearance } });
-      expect(evaluateFilter(parseFilter(userType, write(filter), rfc), resource)).toBe(
-        judge(filter, subject),
-      );
+      const parsed = parseFilter(userType, write(filter), rfc);
+      expect(evaluateFilter(parsed, resource)).toBe(judge(filter, subject));
+      expect(atOnce(evaluateInSteps(parsed, resource))).toBe(judge(filter, subject));
     }),
     { numRuns: 1000 },
   );

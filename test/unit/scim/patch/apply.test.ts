@@ -1,11 +1,13 @@
 // Tests the resource that results from PATCH operations.
 import { describe, expect, test } from '@jest/globals';
-import { applyPatch, parsePatch, type Resource } from '../../../../src/scim/index.ts';
+import type { Resource } from '../../../../src/scim/index.ts';
 import {
+  applyPatch,
   ATTRIBUTES,
   auto,
   ENTERPRISE,
   expectShows,
+  parsePatch,
   patched,
   patchOp,
   refusal,

@@ -1,16 +1,14 @@
 // Tests how PATCH, POST and PUT of a group become changes of its members.
 import { describe, expect, test } from '@jest/globals';
 import {
-  applyPatch,
   evaluateFilter,
   membersOf,
-  parsePatch,
   profileOf,
   splitMembers,
   type PatchMemberStep,
   type Resource,
 } from '../../../../src/scim/index.ts';
-import { auto, GROUP, groupType, patchOp, refusal, rfc } from '../sample.ts';
+import { applyPatch, auto, GROUP, groupType, parsePatch, patchOp, refusal, rfc } from '../sample.ts';
 
 const split = (...operations: object[]) => splitMembers(parsePatch(groupType, patchOp(...operations), auto));
 const steps = (...operations: object[]): PatchMemberStep[] => split(...operations).steps;

@@ -1,7 +1,7 @@
 // Tests the parser of PATCH messages and operations.
 import { describe, expect, test } from '@jest/globals';
-import { parsePatch, profileOf, type DeviationName } from '../../../../src/scim/index.ts';
-import { ATTRIBUTES, auto, PATCH_OP, patchOp, refusal, rfc, USER, userType } from '../sample.ts';
+import { profileOf, type DeviationName } from '../../../../src/scim/index.ts';
+import { ATTRIBUTES, auto, parsePatch, PATCH_OP, patchOp, refusal, rfc, USER, userType } from '../sample.ts';
 
 const parse = (body: unknown, profile = auto) => parsePatch(userType, body, profile);
 

@@ -2,15 +2,24 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  applyPatch,
   membersOf,
-  parsePatch,
   parseResource,
   ScimError,
   splitMembers,
   type Resource,
 } from '../../../../src/scim/index.ts';
-import { ATTRIBUTES, auto, ENTERPRISE, groupType, patched, patchOp, user, userType } from '../sample.ts';
+import {
+  applyPatch,
+  ATTRIBUTES,
+  auto,
+  ENTERPRISE,
+  groupType,
+  parsePatch,
+  patched,
+  patchOp,
+  user,
+  userType,
+} from '../sample.ts';
 
 const word = fc.constantFrom('a', 'A', 'b', 'x y', '"', '\\', 'é', 'a.b:c]', 'True');
 const kind = fc.constantFrom('work', 'home', 'other');
