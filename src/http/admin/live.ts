@@ -8,7 +8,7 @@ import type { AdminCaller } from './sign-in/rights.ts';
 
 /** Pause between two keep-alive events, and between two reads of the status. */
 const LIVE_BEAT_MS = 2000;
-/** Longest wait for Redis in each round: for the caller's right and the status. Without both, only the keep-alive event is sent. */
+/** Longest wait for the caller's right and the status in each round. Without them only the keep-alive event is sent. */
 const WAIT_MS = 500;
 /** Largest number of streams of one process. */
 export const MOST_STREAMS = 20;

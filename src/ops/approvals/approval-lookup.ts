@@ -38,7 +38,7 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   if (held && (held.approval.id === id || lastPlace === undefined)) return held;
   if (held?.list && lastPlace !== undefined) {
     const shown = await upToPlace(held, held.list, id, lastPlace);
-    // If nothing of the list is held any more, it was decided, and the decision is returned below.
+    // If nothing of the list is held any more and it was decided, the decision is returned below.
     if (shown.approval.total > 0 || !decided) return shown;
   }
   // A decision about a longer list of the approval covers this list; one about a shorter list lacks the changes held later.

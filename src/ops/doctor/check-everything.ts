@@ -18,7 +18,7 @@ export interface CheckDeps {
   states: WriterStates;
 }
 
-/** Runs all checks. Redis and each platform are checked in parallel, so that a failure of one does not hide that of another. */
+/** Runs all checks. Redis and each platform are checked independently, so that a failure of one does not hide that of another. */
 export async function checkEverything(
   deps: CheckDeps & {
     store: CheckedStore;

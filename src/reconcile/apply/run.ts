@@ -124,7 +124,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   }
 }
 
-/** Holds all writes, and asks the operator about another tenant. @returns whether the operator accepts it as the target */
+/** If the target seems to be another tenant, holds all writes and asks the operator. @returns whether the operator accepts it */
 async function isTenantAccepted(
   scope: ReconcileScope,
   options: RunOptions,

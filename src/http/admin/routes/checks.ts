@@ -20,7 +20,7 @@ import { accepted, startedAnswer } from './operations.ts';
 
 /**
  * The options that the API offers. Two options of the command are left out: with a platform address, a client could make the bridge
- * send its token anywhere; and the API secret of a deployment must not be sent to the bridge.
+ * send its platform key anywhere; and the API secret of a deployment must not be sent to the bridge.
  */
 type AccessBody = Pick<
   AccessQuestion,

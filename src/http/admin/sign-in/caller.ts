@@ -127,7 +127,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 
 /**
  * Refuses requests that pages other than the operators' page send with the cookie of the browser or the headers of the proxy. The
- * browser tells the origin of the page in `sec-fetch-site`. A page of another origin also cannot set `x-scim-bridge-via` without a
+ * browser tells in `sec-fetch-site` whether the page has another origin. Such a page also cannot set `x-scim-bridge-via` without a
  * CORS preflight, which the API never allows.
  * @throws Problem 403
  */
