@@ -90,7 +90,7 @@ async function findLinks(
     if (platformId === undefined) continue;
     const why =
       kind === 'Group' ? whyGroupNeeded(record, link) : await whyUserNeeded(outbox, ref, record, link);
-    // The account is to be left, or is closed: a sync after a deletion at the source needs no id.
+    // An account that is to be left as it is, or is closed already, needs no sync after a deletion at the source, so no id is kept.
     const isLeft = why !== undefined || (kind === 'User' && link.departed === true && !mayBeActive(link));
     const row = await presentRow(connection, outbox, ref, link);
     const keepsId = link.id !== undefined && !isLeft;

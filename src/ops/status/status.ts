@@ -164,7 +164,7 @@ async function readTarget(
     load,
     breaker,
     ...stored,
-    // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
+    // Redis keeps the loss also for attributes that left the mapping, or whose values lists show now, because they may come back.
     lostAttributes: stored.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
     // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of mapped-by.ts), no run has
     // applied any mapping rules to all users, so none count as new.

@@ -95,7 +95,7 @@ async function waitingGroups({ outbox }: ReconcileScope, ref: Ref): Promise<Ref[
   );
 }
 
-/** Returns the members whom the group lacks: additions are pending, or the account that was a member is gone. */
+/** Returns the members whom the group lacks: those with a pending addition, and those whose account is gone. */
 async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Promise<Ref[]> {
   const { id } = parseRef(ref);
   const signs = await outbox.pendingMembers(id);

@@ -43,7 +43,7 @@ export interface CarriedOut {
 /**
  * Marks the changes of a plan, waits until they are applied, and stores what the next run builds on. Four sorts of resources get a
  * mark or have one: those that the plan changes (`markPlan`), those whose syncs decide anew (`toJudge`), those that were marked
- * before (`pending`), and those whose lack the plan cannot show (`findings.toMark`).
+ * before (`pending`), and those whose differences the plan cannot show (`findings.toMark`).
  * @throws RunLost when another run has taken over
  */
 export async function applyPlan(
