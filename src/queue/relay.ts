@@ -30,8 +30,8 @@ export const queueName = (target: string, stream: JobStream): string => `${targe
 export const queuePrefix = (prefix: string, target: string): string => `${prefix}:{queue.${target}}`;
 
 /**
- * Returns the job id (docs/adr/0002-marks-deliveries-leases.md). The same delivery id gives the same job id, so adding a job twice is
- * idempotent. BullMQ refuses `:` in ids, and ignores an added job whose id is active, so each delivery has a new id.
+ * Returns the job id (docs/adr/0002-marks-deliveries-leases.md). The same delivery id gives the same job id, so adding a job twice
+ * is idempotent. BullMQ refuses `:` in ids, and ignores an added job whose id is active, so each delivery has a new id.
  */
 export const jobId = (connection: string, ref: Ref, deliveryId: string): string =>
   `${connection}-${ref.replace(':', '-')}-${deliveryId}`;
