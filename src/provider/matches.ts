@@ -111,7 +111,10 @@ export function createMatches({ directory, pace }: ProviderDeps, { textsOf }: Te
     else yield (await directory.getMany(kind, ids)).map((record) => ({ ...record, place: 0 }));
   }
 
-  /** Yields the resources in the form that filter and sort order read, with their size in characters. Members, groups and meta are loaded only if named. */
+  /**
+   * Yields the resources in the form that filter and sort order read, with their size in characters. Members, groups and meta are
+   * loaded only if filter or sort order name them.
+   */
   async function* resourcesOf(
     { query, baseUrl, signal }: RequestQuery,
     kind: Kind,
