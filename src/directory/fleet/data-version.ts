@@ -62,7 +62,7 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
 }
 
 /** A restore that has begun. `owner`: unique name, without spaces. `time`: ISO 8601. */
-interface StartedRestore {
+export interface StartedRestore {
   time: string;
   owner: string;
 }
