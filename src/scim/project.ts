@@ -1,6 +1,6 @@
 // Selects the attributes of an answer by `attributes`, `excludedAttributes` and `returned` (RFC 7644 §3.9). `parseProjection` makes
-// a tree of names from the two parameters. `project` goes through a resource: whether an attribute is shown is decided by its entry
-// in the tree (`chosen`) and its characteristic `returned` (`isShown`), and then which of its sub-attributes are (`partsOf`).
+// a tree of names from the two parameters. `project` goes through a resource. For each attribute, its entry in the tree (`chosen`)
+// and its characteristic `returned` decide whether it is shown (`isShown`); `partsOf` then selects its sub-attributes.
 import { resolveAttribute, stepsTo } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import type { Resource, ResourceType } from './resource-type.ts';
@@ -134,7 +134,7 @@ function projectSection(
   return result;
 }
 
-/** Returns whether the answer shows members or groups. They are stored apart from the resource and loaded only if so. */
+/** Returns whether the answer shows `members` or `groups`, which are stored apart from the resource and loaded only if shown. */
 export function wants(projection: Projection | undefined, name: 'members' | 'groups'): boolean {
   return isSelected(projection?.names.get(name), projection);
 }

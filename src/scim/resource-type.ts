@@ -1,7 +1,7 @@
 // Compiles a resource type: its sections and its validator. A section is the core schema or an extension with its compiled
-// attributes (attributes.ts). Below are the functions that a request needs of a type: `find...` and `toCurrentUrn` look up the
-// names it uses, and `assemble` (body of a POST or PUT) and `toCanonical` (changed resource) build the canonical form: canonical
-// names, keys in schema order, and only extensions with values, so that equal resources have equal JSON text.
+// attributes (attributes.ts). The other functions serve requests: `find...` and `toCurrentUrn` look up the names in a request;
+// `assemble` (body of a POST or PUT) and `toCanonical` (changed resource) build the canonical form: canonical names, keys in schema
+// order, and only extensions with values, so that equal resources have equal JSON text.
 import {
   type Attribute,
   type Field,
@@ -131,10 +131,10 @@ export function findSection(type: ResourceType, key: string): Section | undefine
   return type.byUrn.find((section) => section.key === lower);
 }
 
-/** Finds an attribute of an extension by its name without URN, as Entra sends `manager`; undefined when there is none. */
+/** Returns the attribute of an extension with this name; undefined when there is none. Entra sends `manager` without its URN. */
 export function findUnqualified(type: ResourceType, name: string): PlacedField | undefined {
   for (const section of type.sections) {
-    // An open schema has attributes of any name, so a name alone does not show that it is meant.
+    // An open schema (`Schema.open`) has attributes of any name, so a name without URN does not tell that this schema is meant.
     const field = section.schema.open ? undefined : findField(section.fields, name);
     if (field) return { section, field };
   }
@@ -214,7 +214,7 @@ function addExtensions(
   }
 }
 
-/** Returns the members of an extension in canonical order: schema order, or alphabetical for an open schema. */
+/** Returns the values of an extension in schema order, of an open schema in alphabetical order; undefined when there are none. */
 function orderSection(
   section: Section,
   values: Record<string, unknown>,

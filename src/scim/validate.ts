@@ -1,7 +1,7 @@
 // Validates the body of a POST or PUT and converts it to a canonical resource (RFC 7643 §2, RFC 7644 §3.3). Flow: checks `schemas`;
 // reads each key as a core attribute, or as an extension or one of its attributes (`readForeignKey`); then validates the result.
 // `checkLengths` checks the lengths of a resource: its names in characters, each of its texts in bytes, and the whole resource in
-// bytes. A value that is already stored passes, so that a lower limit does not block other changes of the resource.
+// bytes. A value that is already stored passes, so that after a limit was lowered, other changes of the resource still succeed.
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import { checkBody, isMemberName, isObject, type JsonObject, member } from './json.ts';
@@ -77,7 +77,7 @@ function readForeignKey(
   const key = toCurrentUrn(type, sent, profile);
   const section = findSection(type, key);
   if (section && !section.core) return readSection(section, raw, extensions, profile);
-  // The URN of the core schema is no attribute.
+  // `section` is the core schema here. A body has core attributes at its top level and not under this URN, so the key is ignored.
   const place = section ? undefined : placeOf(type, key, profile);
   if (place) readSection(place.section, { [place.name]: raw }, extensions, profile);
   else profile.allows('unknown-attribute');
@@ -157,7 +157,7 @@ export function checkLengths(
     if (isLongName(value, limits) && value !== before?.[name])
       throw tooLong(name, limits.nameCharacters, 'characters');
   }
-  // A text below the limit of a value cannot contain a longer value.
+  // A resource whose whole text is within the limit of one value contains no longer value.
   if (isLongText(text, limits.valueBytes)) checkTexts(resource, limits.valueBytes, before);
   if (!isLongText(text, limits.resourceBytes)) return;
   const bytes = Buffer.byteLength(text);

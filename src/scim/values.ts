@@ -9,7 +9,7 @@ import { identity, isNumberText, isObject, type JsonObject } from './json.ts';
 import { notA } from './constraints.ts';
 import type { Profile } from './profiles.ts';
 
-/** Largest number of values of one attribute; it bounds the time of comparing them with each other. */
+/** Largest number of values of one attribute. It bounds the time of comparing the values with each other. */
 const MAX_VALUES = 1000;
 
 /** Converts a value of a declared attribute to its canonical form; undefined: no value. @throws 400 invalidValue */

@@ -1,4 +1,5 @@
-// Limits what a process takes on: structure of JSON text, bytes of a body and in flight, work at once, and calls per second.
+// Limits the load of a process: work at once (`createTurns`), bytes held at once (`createByteBudget`), calls per second
+// (`createBucket`), structure of JSON text (`scanJson`), and bytes of one body (`readAtMost`).
 
 /** Thrown when the queue is full, or the work was not admitted in time. The work was not started, so the caller may retry. */
 export class Busy extends Error {

@@ -23,7 +23,8 @@ interface Parsing {
 }
 
 /**
- * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2). Yields before each path that it parses.
+ * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2). Yields before each path that it parses, so that a long PATCH
+ * lets other requests in between (`inSlices` in support/pace.ts).
  * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value or an unusable one),
  * noTarget (remove without a path), mutability (readOnly attributes, sub-attributes of members), tooMany.
  */
@@ -152,7 +153,7 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
   if (field.attribute.returned === 'never') return;
   if (type.name === 'Group' && section.core && field.name === 'members') {
     checkRemoval(parsing, value);
-    // The steps contain the value.
+    // `steps` contain the value, so the operation has none.
     return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);
   }
   if (sub?.attribute.mutability === 'readOnly')

@@ -8,17 +8,20 @@ type Characteristics = Parameters<typeof attribute>[2];
 const shown = (name: string, description: string, characteristics: Characteristics = {}): Attribute =>
   attribute(name, description, { mutability: 'readOnly', ...characteristics });
 
-/** Creates a required complex attribute; `flag` and `number` a required boolean and integer, `address` a reference. */
+/** Creates a required complex attribute. */
 const complex = (name: string, description: string, ...subAttributes: Attribute[]): Attribute =>
   shown(name, description, { type: 'complex', required: true, subAttributes });
 
-/** Characteristics of a required text, which is compared with case. */
+/** Characteristics of a required text whose case matters when it is compared. */
 const required = { required: true, caseExact: true } as const;
+/** Creates a required boolean attribute. */
 const flag = (name: string, description: string): Attribute =>
   shown(name, description, { type: 'boolean', required: true });
 const supported = flag('supported', 'Whether the operation is supported.');
+/** Creates a required integer attribute. */
 const number = (name: string, description: string): Attribute =>
   shown(name, description, { type: 'integer', required: true });
+/** Creates an attribute with a URI. @param referenceTypes what the URI leads to (RFC 7643 §7) */
 const address = (
   name: string,
   description: string,
@@ -107,7 +110,7 @@ const resourceTypeSchema: Schema = {
   ],
 };
 
-/** Attributes of an attribute definition. The definition of a complex attribute has them for each sub-attribute too. */
+/** The attributes that define an attribute. A complex attribute has them again for each of its sub-attributes. */
 const characteristics: readonly Attribute[] = [
   shown('name', 'Name of the attribute.', required),
   shown('type', 'Data type.', {
