@@ -80,11 +80,11 @@ async function saveLink(
   const linkEntries = options.linked ? provisioning.linked() : [];
   await outbox.save(work, link, { ...options, linkEntries });
   lease.heldUntil = renewedAt + outbox.leaseMs;
-  // `outbox.save` has changed the stored pending memberships in the same way. `+`: to be added.
+  // Makes the changes to `work.pendingGroups` that `outbox.save` made to the stored pending memberships.
   if (options.isNew) work.pendingGroups.clear();
   if (options.rewriteMemberships)
     for (const group of work.groups) work.pendingGroups.set(group.id, MEMBERSHIP_SIGN.toAdd);
-  // Removals that were unconfirmed, or that a former user of the account had, are pending now.
+  // A new link makes removals pending (save_link.lua): unconfirmed ones, and those of the account's former user.
   if (options.linked && !options.isNew && work.kind === 'User')
     for (const group of await outbox.pendingRemovals(work.id))
       work.pendingGroups.set(group, MEMBERSHIP_SIGN.toRemove);
@@ -142,7 +142,11 @@ function setUnsure(link: Link, names: string[]): void {
   else delete link.unsure;
 }
 
-/** Throws LeaseLost without the lease. A process that was suspended notices by its time that another one may have it. */
+/**
+ * Returns if the process still has the lease. A process that was suspended meanwhile notices by `heldUntil` that another one may
+ * have the lease.
+ * @throws LeaseLost
+ */
 function checkLease({ ref }: DueWork, lease: Lease, clock: ContextDeps['clock']): void {
   if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${ref}`);
 }

@@ -12,7 +12,7 @@ export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 /** Attribute types that SCIM lists return (contract 2.4). */
 export const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
 
-/** Returns the names of the mapped attributes whose values no list of the platform shows: truth values and lists. */
+/** Returns the names of the mapped attributes whose values no list of the platform shows: booleans and lists. */
 export const unlistedAttributes = (types: Record<string, UserAttributeType>): Set<string> =>
   new Set(Object.entries(types).flatMap(([name, type]) => (LISTED.has(type) ? [] : [name])));
 
@@ -44,7 +44,7 @@ export function coreOperations(
 export function noteWrittenCore(link: Link, desired: Core): void {
   const hadValue = (path: string): boolean =>
     (link.core?.[path] ?? null) !== null || link.emptied?.includes(path) === true;
-  // `emails` is left out: instead of an emptied address the platform shows the one of the account, so a value there is no drift.
+  // `emails` is left out: a user without address has the userName as address (ASSUMED-13), so a shown address is no drift.
   const emptied = Object.keys(desired).filter(
     (path) => desired[path] === null && path !== 'emails' && hadValue(path),
   );
@@ -134,7 +134,7 @@ export function shownCore(user: WireUser, path: string): string | undefined {
  * out, so that an adoption removes nothing.
  */
 export function observedCore(user: WireUser, desired: Core): Core {
-  // An answer without `active` shows neither state, so the link does not know it.
+  // An answer without `active` does not tell the state, so `core` has none either.
   const core: Core = user.active === undefined ? {} : { active: user.active };
   for (const path of COMPARED_PATHS) if (desired[path] !== null) core[path] = shownCore(user, path) ?? null;
   return core;
@@ -176,8 +176,8 @@ export const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
 /**
- * Returns whether the account may have a value of the attribute. A value that others gave, and the bridge never wrote, is only
- * among the unsure names.
+ * Returns whether the account may have a value of the attribute: one that the link stores, or an unknown one that somebody else
+ * wrote. Of such a value, the link has only the name, in `unsure`.
  */
 export const mayHaveValue = ({ attributes, unsure }: Pick<Link, 'attributes' | 'unsure'>, name: string) =>
   !isEmpty(attributes?.[name]) || (unsure ?? []).includes(`attributes.${name}`);

@@ -14,7 +14,7 @@ import { administratorStateOf, UNCHECKED } from './user/last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { counted } from '../support/counted.ts';
 
-/** Returns the decisions at the start of a sync: none. */
+/** Returns the gate of a sync that starts: without findings. */
 export const openGate = (): Gate => ({
   refused: [],
   postponed: [],
@@ -87,7 +87,7 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   return held;
 }
 
-/** Clears the decisions, because the sync restarts or the account is gone. */
+/** Clears the findings, because the sync restarts or the account is gone. */
 export function resetGate(context: SyncContext): void {
   context.gate = openGate();
 }
@@ -199,7 +199,7 @@ export function decisionsOf(
   return { reason: 'Rejected', message: rejectedText(rejected, isLeaver, keptLeavers) };
 }
 
-/** The words for changes of a kind. */
+/** The words for changes of each kind in messages of conditions. */
 const WORDS: Record<DestructiveKind, string> = {
   deactivate: 'the deactivation',
   delete: 'the deletion',
@@ -232,8 +232,8 @@ function closingsText(count: number, does: 'leave the group' | 'stay in the grou
 
 /** Returns the message about rejected changes of a resource without held ones. */
 function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean, keptLeavers: number): string {
-  // An open account still receives values, and leaves groups, but joins none while the source wants it closed. The source has no
-  // values of a leaver.
+  // While an account stays open against the source, values and removals from groups are still written, but no additions. Of a
+  // leaver the source has no values.
   const valuesText = isLeaver
     ? ' with the values that it has'
     : ', and other changes of the source are written, except new memberships';

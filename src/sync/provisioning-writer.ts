@@ -63,7 +63,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   const written = new Set<string>();
   /** Entries that `append` completes. */
   let drafts: EntryDraft[] = [];
-  /** The failed change of the last call, for the entry about the end of the sync. `none`: a read, or a success. */
+  /** The change that the last call failed to make, for the entry about the end of the sync. `none`: it was a read, or succeeded. */
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 

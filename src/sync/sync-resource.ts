@@ -53,14 +53,14 @@ export async function syncResource(
   if (step) context.call.trace = traceCalls(step);
   /** `lost`: no outcome is stored, because of a lost lease or an error that is no failure of the platform. */
   let end: SyncOutcome['kind'] | 'lost' = 'lost';
-  // Each save extends the lease. With a save in every third of its time, the lease outlives two saves that fail.
+  // Each save extends the lease. With a save in every third of its time, a second save follows before the lease ends if one fails.
   const keepAlive = setInterval(() => {
     context.save().catch((error: unknown) => {
       if (error instanceof LeaseLost) lease.lost = true;
     });
   }, deps.outbox.leaseMs / 3);
   try {
-    // Not inside `syncByKind`, because `outcomeOfError` hides errors of Redis while the process stops.
+    // Outside of `catch`: the two functions only read Redis, and `outcomeOfError` is for failed calls to the platform.
     const conflict = (await heldElsewhere(context)) ?? (await linkedTwice(context));
     const outcome = await syncByKind(context, conflict).catch((error: unknown) =>
       outcomeOfError(context, error, deps.random),
@@ -209,7 +209,7 @@ async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Pr
     ? besideDecisions(context, outcome.condition)
     : (behindHold(context) ?? behindPending(context));
   const wasBehindOther = wasBehindHold(link) || link.condition?.reason === 'NameTaken';
-  // Null: this sync asked, and the guard holds nothing of the resource that it waits for. Undefined: it did not ask.
+  // `heldHolder` null: this sync asked the guard, which holds no change of the awaited resource. Undefined: it did not ask.
   const isWaitOver = wasBehindOther && gate.heldHolder === null;
   if (why || isWaitOver) setCondition(context, why);
   // With `behindHeld` the resource waits for the decision only; the list is empty, because no removal from a group is awaited.

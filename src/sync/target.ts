@@ -94,10 +94,10 @@ export interface Target {
   /** Measures of the calls of this process. */
   work: Pick<TargetWorkMeter, 'read'>;
   listedAccounts: ListedAccounts;
-  /** Whether the whole list shows an account or group. */
+  /** For accounts and for groups: tells whether the whole list of the platform shows an id. */
   missing: Record<'users' | 'groups', MissingIds>;
   recentExternalIds: RecentExternalIds;
-  /** Features that the platform refused; `combinedPatchUntil`: time until which write-account.ts is not tried, Unix ms. */
+  /** Features that the platform refused. `combinedPatchUntil`: no combined PATCH (write-account.ts) before this time, Unix ms. */
   lacks: { externalIdFilter: boolean; combinedPatchUntil: number; userList: boolean };
 }
 

@@ -1,6 +1,6 @@
-// Converts a failed call of a sync to its outcome (`outcomeOfError`): tried again after a time, or a dead letter. Errors that are
-// no failure of the platform are thrown, or end the sync without a count. Every failure counts (`link.attempts`). A final refusal
-// becomes a dead letter, unless a proxy may have sent it.
+// Converts a failed call of a sync to the outcome of the sync (`outcomeOfError`): tried again after a time, or a dead letter. Every
+// failure of the platform counts (`link.attempts`). A final refusal becomes a dead letter, unless a proxy may have sent it. Other
+// errors are thrown, or end the sync without a count.
 import { isAwaitingDecision, type Condition } from '../../directory/outbox/link-condition.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { LeaseLost } from '../../directory/outbox/work.ts';
@@ -30,7 +30,7 @@ const LIST_AWAITED_MS = 2000;
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
 const UNREACHABLE_MS = 30_000;
 
-/** Writes whose refusal no corrected value at the source can end → their name in the condition of the dead letter. */
+/** Writes whose refusal does not end when a value at the source is corrected → their name in the condition of the dead letter. */
 const WITHOUT_VALUE: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
   ['deactivate user', 'deactivate'],
   ['delete user', 'delete'],
@@ -117,7 +117,8 @@ async function pauseTarget(
   { status, retryAfterMs }: PlatformResponse,
   pauseMs: number,
 ): Promise<void> {
-  // The bridge itself chooses the pause after a 401, and a shorter pause than Retry-After asks for (failures.ts).
+  // `asked`: the pause that the platform asked for. After a 401 the bridge chooses the pause; it shortens a long Retry-After
+  // (failures.ts).
   const asked = status === 401 ? undefined : retryAfterMs;
   await target.budget.pause(pauseMs, {
     status,
@@ -127,8 +128,9 @@ async function pauseTarget(
 }
 
 /**
- * Logs the failure, and returns the outcome for another attempt: with a condition if the calls for this resource alone fail.
- * @param afterMs wait before the attempt; `pauseMs`: the pause of the target; with a pause, no condition is set
+ * Logs the failure, and returns the outcome for another attempt. The outcome has a condition if only the calls for this resource
+ * fail; during a pause it has none, because the whole target waits then.
+ * @param verdict `afterMs`: wait before the attempt; `pauseMs`: length of the pause of the target, 0: none
  */
 async function triedAgain(
   context: SyncContext,

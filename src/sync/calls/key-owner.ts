@@ -74,7 +74,7 @@ export function createKeyOwner(deps: {
       if (state !== 'failed' && last === read) owner = found;
       return found;
     };
-    // Urgent: leavers wait for the read, so it waits for no slot.
+    // Urgent: the read does not wait for a slot (`gate` in target.ts), because the syncs of leavers wait for the read.
     read.account = client.accounts.me({ urgent: true, signal: abandoned.signal }).then(
       (account) => end('told', account),
       (error: unknown) => {

@@ -14,9 +14,9 @@ type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
 
 export type MissingIds = ReturnType<typeof createMissingIds>;
 
-/** Longest time that a sync waits for a list; later it asks again. */
+/** Longest time that a sync waits for a list. A sync without an answer is tried again later, and then asks again. */
 const LIST_WAIT_MS = 1000;
-/** Pause between two lists as a multiple of the reading time of the first, so that one list serves more syncs. */
+/** Pause between two lists, as a multiple of the time that reading the first took. By the pause, one list serves more syncs. */
 const PAUSE_PER_READING = 4;
 const LONGEST_PAUSE_MS = 60_000;
 /** Longest time for reading one list. */
@@ -54,7 +54,7 @@ export function createMissingIds(
   async function read(): Promise<void> {
     const number = ++begun;
     startedAt = clock.now();
-    // The signal of one sync must not end a list that others await too.
+    // The list has its own signal: that of one sync must not end a list that other syncs await too.
     const signal = timeLimit(LONGEST_READING_MS);
     const ids = new Set<string>();
     const found = await readWholeList(
@@ -66,7 +66,7 @@ export function createMissingIds(
     startedAt = undefined;
   }
 
-  /** Returns the end of the next list that begins. */
+  /** Returns a promise that resolves when the next list that begins was read. */
   function nextList(): Promise<void> {
     next ??= running
       .then(() => clock.sleep(Math.max(0, end.at + pauseAfter(end.tookMs) - clock.now())))
@@ -118,7 +118,7 @@ export function createMissingIds(
      * `signal` aborts, the list goes on for the next call.
      */
     look: async (id: string, signal: AbortSignal): Promise<Shown> => {
-      // Kept here too, because another call with this id may end first and delete it.
+      // Read before the wait, because another call with this id may end first and delete the entry of `asked`.
       const number = numberOf(id);
       looking++;
       if (inLast(id, number) === undefined) await wait(number, signal);

@@ -119,8 +119,8 @@ async function linkTriedGroup(
   const unproven =
     found.kind === 'blocked' && (await unprovenMade(context, await groupsCalled(context, name), REMOVE));
   if (unproven) return unproven;
-  // The group is linked, or the create counts as having made none: for long enough, the platform has shown no group of this name,
-  // or only groups that are linked to another resource or were made at another time.
+  // Either the group is linked, or the create counts as having made none: the platform shows no group of this name even after
+  // SHOWN_WITHIN_MS (lost-create.ts), or only groups that are linked to another resource or were made at another time.
   delete link.tried;
   return undefined;
 }
@@ -153,6 +153,7 @@ async function linkLeftGroup(
   if (!group) return undefined;
   if (fold(group.displayName) === fold(name))
     return linkLeft(context, id, { displayName: group.displayName });
+  // The group has another name now, so it is not proven to be the deleted one; without members it gives no access anyway.
   if (group.members?.length === 0) return undefined;
   return unprovenLeft(context, `its group ${name} is called ${group.displayName} now`, REMOVE);
 }

@@ -1,6 +1,6 @@
 // Links a group to the platform group with its name, which is adopted (`findGroup`) or created (`createPlatformGroup`). A platform
-// group that is linked to another group of the source is taken over only if that one no longer exists (`takeOver`). One that is
-// linked to none is adopted if the settings allow it, or if an earlier create of this group, whose answer was lost, made it.
+// group that is linked to another group of the source is taken over only if that group no longer exists (`takeOver`). A platform
+// group without link is adopted if the settings allow it, or if an earlier create of this group, whose answer was lost, made it.
 // Flags of the link: directory/outbox/link.ts.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
@@ -54,7 +54,7 @@ export async function findGroup(context: SyncContext, name: string): Promise<Lin
 
 /**
  * Links a platform group whose former group no longer exists at the source.
- * @param origin if the link of the former group does not say it
+ * @param origin stored if the link of the former group has no `origin`
  */
 async function takeOver(
   context: SyncContext,
@@ -150,7 +150,8 @@ async function linkTo(
 ): Promise<Linking> {
   const notOurs = await claim(context, group.id, { isNew });
   if (notOurs) return notOurs;
-  // Makes all members pending first: the save of the id deletes the link of the former group.
+  // All members become pending before the id is saved. A group with an id is not linked again, so if the process were killed
+  // between the two saves in the other order, no sync would make its members pending.
   await context.save({ rewriteMemberships: true, isNew });
   const { link } = context;
   link.id = group.id;

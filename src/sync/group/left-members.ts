@@ -106,8 +106,9 @@ export async function makeLeaversPending(context: SyncContext): Promise<void> {
   for (const surplus of inPortions([...users.flat(), ...unconfirmed], MEMBERS_PORTION))
     await context.save({ surplus });
   if (leavers.length === 0) return;
-  // Emptied after the saves above: if the process is killed before, the next sync begins again. A leaver must not be both listed
-  // and pending when the removal is written: the guard would hold it again afterwards.
+  // Emptied after the saves above: if the process is killed before, the stored link still lists the leavers, and the next sync
+  // makes them pending again. Emptied before any removal is written: a leaver who is still listed would become pending again
+  // afterwards, and the guard would hold the removal a second time.
   link.leavers = [];
   await context.save();
 }
@@ -132,15 +133,16 @@ export async function compareMembersAnew(context: SyncContext): Promise<void> {
   // Undefined: there is no list, so every managed member may be removed.
   const isListed = target.policy.groups.members === 'owned' ? leaverTestOf(link) : undefined;
   const removable = present.filter(({ user, platformId }) => isListed?.(user, platformId) ?? true);
-  // `surplus`: members at the platform. `save` makes the removal pending of each one whom the source does not have.
+  // First all members at the source become pending additions. Then `save` makes a pending removal of each user in `surplus` whom
+  // the source does not have.
   await context.save({ rewriteMemberships: true });
   for (const portion of inPortions(removable, MEMBERS_PORTION))
     await context.save({ surplus: portion.map(({ user }) => user) });
-  // Deleted after the saves above: if the process is killed before the next save, the stored link has both, and the next sync
-  // compares the members again.
+  // Deleted after the saves above: if the process is killed before the next save, the stored link still has `departed` and
+  // `leavers`, and the next sync compares the members again.
   delete link.departed;
   delete link.leavers;
-  // Members who are there already need no write.
+  // Members whom the platform has already need no write, so their additions end.
   const users = present.map(({ user }) => user);
   await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
 }

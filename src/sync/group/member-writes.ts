@@ -1,6 +1,6 @@
 // Writes portions of member changes to one group (`writeMembers`). Flow: sends one PATCH (`patchMembers`), and clears the pending
-// memberships that the answer confirms (`confirmedOf`). A PATCH that is refused because of one of its members is sent again in two
-// halves, until it has one member. Its refusal is kept (refused-members.ts), so that all other members are written.
+// memberships that the answer confirms (`confirmedOf`). A PATCH that may be refused because of one of its members is sent again in
+// two halves, until the refused member is alone. That refusal is kept (refused-members.ts), so that all other members are written.
 import { MEMBERSHIP_SIGN, type WrittenSign } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { PlatformError } from '../../platform/errors.ts';
@@ -128,10 +128,10 @@ const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
   }));
 
 /**
- * Returns the users whose change is confirmed: a platform may answer 200 and ignore members. The member list of the answer may be
- * truncated or old. So the account of a member whom the list contradicts is read, which may list its groups (contract 2.2). An
- * answer without a member list confirms all changes. For a group that was deleted at the source, the group is read after removals
- * instead, because its link is forgotten afterwards.
+ * Returns the users whose change is confirmed: a platform may answer 200 and ignore members. An answer without a member list
+ * confirms all changes. After removals from a group that was deleted at the source, the group is read instead, because its
+ * link is forgotten afterwards. A member list may be truncated or old, so for a member whom it contradicts, the account is read: it
+ * may list its groups (contract 2.2).
  */
 async function confirmedOf(
   { link, target, call, work }: SyncContext,
@@ -141,7 +141,7 @@ async function confirmedOf(
 ): Promise<string[]> {
   const isAddition = sign === MEMBERSHIP_SIGN.toAdd;
   const isOfDeletedGroup = !isAddition && work.record === undefined;
-  // A read without `members` shows an empty group.
+  // The answer of a read lacks `members` if the group is empty.
   const group =
     answer?.members || !isOfDeletedGroup
       ? answer

@@ -25,7 +25,7 @@ interface Removed {
   ignored: Ignored;
   /** Number of protected members who stay although the source removed them. */
   protectedCount: number;
-  /** Number of users who may stay, because the account that they may have was not found. */
+  /** Number of users who may still be members: an account that they may have was not found, so their removal is unconfirmed. */
   soughtCount: number;
 }
 

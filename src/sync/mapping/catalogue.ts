@@ -118,8 +118,8 @@ export function createCatalogue(
   return {
     /**
      * Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second.
-     * @throws PlatformError while they cannot be read or created, PlatformAborted when the signal aborts, the error of `beforeWrite`
-     *   if no waiting sync may write any more
+     * @throws PlatformError while they cannot be read or created, PlatformAborted when the signal aborts, or the error of
+     *   `beforeWrite` if no waiting sync may write any more
      */
     definitions: async (call: DefinitionsCall): Promise<Map<string, Definition>> => {
       if (!cached || clock.now() > cached.until) cached = begin();
@@ -156,14 +156,14 @@ export function createCatalogue(
       return { missing, conflicts, conflictIds, ids };
     },
     ...createKeyOwner(deps),
-    /** Discards the cached definitions, after one turned out to be missing. */
+    /** Discards the cached definitions, after the platform answered 404 to a write that names one. */
     refresh: (): void => {
       cached = undefined;
     },
   };
 }
 
-/** Resolves if one of the syncs may still write. @throws the error of the last one */
+/** Resolves if at least one of the syncs may still write. @throws the error of `beforeWrite` of the last sync if none may */
 async function oneMayWrite(waiting: ReadonlySet<DefinitionsCall>): Promise<void> {
   let refusal: Error | undefined;
   for (const { beforeWrite } of waiting)

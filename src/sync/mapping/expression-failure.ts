@@ -1,5 +1,6 @@
-// Says in words of the bridge why an expression fails. JSONata's own messages are left out, because they contain attribute
-// values and speak of its parser; its error codes are documented.
+// Says in words of the bridge why an expression fails: `toFailure` for an evaluation, `faultInText` for a compilation. JSONata's
+// own messages are left out, because they contain attribute values and terms of its parser. The words are chosen by JSONata's error
+// code.
 
 /**
  * Limits of one evaluation. Options of JSONata: `timeout` in milliseconds, `stack` nested steps, `sequence` elements of a list.
@@ -20,7 +21,7 @@ export class ExpressionFailed extends Error {
 /** Error that JSONata throws: a plain object in an evaluation, an Error in compilation. */
 interface Thrown {
   code?: unknown;
-  /** Number of characters up to and with the place of the error. */
+  /** Number of characters up to the place of the error, inclusive. */
   position?: unknown;
   /** Operator or name of a function. */
   token?: unknown;
@@ -35,7 +36,7 @@ interface Thrown {
   error?: unknown;
 }
 
-/** Returns the error of JSONata; D3121 is the error of `$eval`, which holds the one of the evaluated text. */
+/** Returns the error of JSONata. The error D3121 of `$eval` contains the error of the text that `$eval` ran, which is returned. */
 const thrownOf = (error: unknown): Thrown => {
   const thrown = (error ?? {}) as Thrown;
   return thrown.code === 'D3121' ? thrownOf(thrown.error) : thrown;
@@ -57,7 +58,7 @@ const EXCEEDED: Record<string, string> = {
   D2015: LONG_LIST,
 };
 
-/** Code of a cause in the data → words. Tokens: operators, function names. */
+/** Error code of JSONata for a cause in the data → words. `token` is an operator or the name of a function. */
 const CAUSES: Record<string, (thrown: Thrown) => string> = {
   T0410: (thrown) => `argument ${argument(thrown)} has the wrong type`,
   T0411: (thrown) => `argument ${argument(thrown)} has the wrong type`,

@@ -1,7 +1,7 @@
 // Evaluates JSONata expressions of the settings with limits of time, depth and size. An expression that exceeds a limit
 // fails for the current user only. Expressions run in the event loop, so the time limit also limits how long requests wait.
-// Time and depth are limited by options of JSONata (`parse`), sizes by hooks into its steps and functions (`limitSizes`), the result
-// by `bounded`, and regular expressions by expression-patterns.ts.
+// Time and depth are limited by options of JSONata (`parse`), sizes by hooks into its steps and functions (`limitSizes`), the
+// result by `bounded`, and regular expressions by expression-patterns.ts.
 import process from 'node:process';
 import jsonata from 'jsonata';
 import { codeOf, ExpressionFailed, faultInText, LIMITS, toFailure } from './expression-failure.ts';
@@ -45,7 +45,7 @@ function parse(text: string): jsonata.Expression {
   }
 }
 
-/** Attempts at one evaluation: a process that gets no processor time exceeds the time limit with any expression. */
+/** Most attempts at one evaluation: in a process that gets no processor time, a fast expression exceeds the time limit too. */
 const ATTEMPTS = 5;
 
 /**
@@ -81,8 +81,8 @@ async function alone<T>(evaluate: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Binding that JSONata calls after each evaluation step. It is not in the public documentation; the maintainer keeps it
- * (https://github.com/jsonata-js/jsonata/issues/521). Time and depth are limited by documented options.
+ * Binding that JSONata calls after each evaluation step. It is not documented, but its maintainer does not plan to remove it
+ * (https://github.com/jsonata-js/jsonata/issues/521). Only sizes depend on it: time and depth are limited by documented options.
  */
 const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
 
@@ -126,12 +126,13 @@ function limitSizes(expression: jsonata.Expression): void {
 
 /**
  * Returns the result of an expression.
- * @throws ExpressionFailed when a text is too long; checked before V8 builds it in memory
+ * @throws ExpressionFailed when a text is too long. Its length is read before its characters, because V8 copies the parts of a
+ *   concatenated text into one only when the characters are read
  */
 function bounded(result: unknown): unknown {
   const values: unknown[] = Array.isArray(result) ? result : [result];
   if (values.some((value) => typeof value === 'string' && value.length > LIMITS.text))
     throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, { exceeded: true });
-  // Copies a JSONata sequence to a plain list, because it has extra properties.
+  // A list of JSONata (sequence) has extra properties, so a plain copy is returned.
   return Array.isArray(result) ? [...values] : result;
 }

@@ -32,7 +32,8 @@ export async function sendCreate<T>(context: SyncContext, core: Core, send: () =
   const former = link.tried;
   const now = clock.now();
   const tried: TriedCreate = { core, since: now, until: now + LONGEST_ANSWER_MS };
-  // The look-up before this create shows each account or group older than SHOWN_WITHIN_MS.
+  // The former create of this name may have made the account or group, so `since` goes back to it. It need not go back further than
+  // SHOWN_WITHIN_MS: the look-up before this create would have shown anything older.
   if (former && nameOf(former.core) === nameOf(core) && now < former.until + SHOWN_WITHIN_MS)
     tried.since = Math.max(former.since, now - SHOWN_WITHIN_MS);
   link.tried = tried;

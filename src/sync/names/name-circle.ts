@@ -65,8 +65,9 @@ export async function chainFrom(context: SyncContext, holderId: string): Promise
 }
 
 /**
- * Marks the dead letters of the circle that contains this resource. They may have been refused while a create whose answer was lost
- * had made an unlinked account or group with one of the names. Done once, because they may be refused again.
+ * Marks the dead letters of the circle that contains this resource, so that they are tried again. They may have been refused only
+ * because an account or group without link, which a create with a lost answer made, had one of the names. Marked once in a wait for
+ * a name (`hasRetriedCircle`), because they may be refused again.
  * @returns whether they are marked now
  */
 export async function retryCircle(context: SyncContext, holderId: string): Promise<boolean> {
@@ -97,7 +98,7 @@ export async function breakCircle(context: SyncContext, name: string, holderId: 
     // A dead letter takes no other name, and a held deletion releases the name only after its approval.
     if (state.isHeld || !isToBeSynced(state)) return;
   }
-  // A chain this long may be no circle. Without `pendingSince`, successionWait counts the attempts and ends them.
+  // A chain this long may be no circle, or never move. Without `pendingSince`, successionWait ends the wait after MAX_ATTEMPTS.
   if (end === 'long') delete gate.holder?.pendingSince;
   if (end === 'circle' && refs.every((other) => work.ref < other)) await stepAside(context, name);
 }

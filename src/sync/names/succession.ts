@@ -114,7 +114,7 @@ export async function isExternalIdPending(
   own: Ref,
 ): Promise<boolean> {
   if (!externalId) return false;
-  // Names of indexes are in lower case.
+  // The directory names its indexes in lower case.
   const ids = (await directory.lookup('User', 'externalid', String(externalId))) ?? [];
   const others = ids.map((id) => refOf('User', id)).filter((ref) => ref !== own);
   return (await Promise.all(others.map(async (ref) => outbox.isMarked(ref)))).includes(true);

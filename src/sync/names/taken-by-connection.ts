@@ -11,7 +11,7 @@ import type { SyncContext } from '../context.ts';
 import type { Unfinished } from '../outcome.ts';
 import type { Core } from '../mapping/mapping.ts';
 
-/** Part of the message about an account or group that two connections are linked to, by which other parts recognise it. */
+/** Part of the message about an account or group that two connections are linked to. ops/advice.ts recognises the message by it. */
 export const LINKED_TWICE = 'too: order scim-bridge links forget';
 
 /** Interval of attempts while another connection is saving its link. */
@@ -91,9 +91,9 @@ interface GivenUpScope {
 }
 
 /**
- * Returns whether no other connection is linked any more to the account or group that a condition is about. False after a change
- * of the connections of the target: only an order lets a connection take over what one has that left the settings. False also
- * while another connection may have lost its link.
+ * Returns whether no other connection is linked any more to the account or group that a condition is about (`takenId`). False after
+ * the connections of the target in the settings have changed: an account of a connection that left the settings is taken over only
+ * by an order. False also while links of another connection may be lost.
  */
 export async function isGivenUp(
   scope: GivenUpScope,
@@ -138,7 +138,7 @@ interface Refused {
 /** Returns why an account or group of another connection is not adopted, and what an operator does. */
 export function takenText(kind: Kind, holder: Holder, { target, core, hasAccount = false }: Refused): string {
   const { connection, name, ref } = holder;
-  // Without the target, the command would also forget the links of the other targets.
+  // Without `--target`, the command would also forget the links at the other targets.
   const forget = `order scim-bridge links forget ${ref} --target ${target}`;
   const belongs = `belongs to ${name} (${ref}) of connection ${connection}`;
   if (kind === 'Group')
@@ -146,13 +146,13 @@ export function takenText(kind: Kind, holder: Holder, { target, core, hasAccount
   const externalId = core.externalId ? String(core.externalId) : undefined;
   const isSame = externalId !== undefined && externalId === holder.externalId;
   const hasOther = externalId !== undefined && holder.externalId !== undefined && !isSame;
-  /** The names that both have. */
+  /** The names that both people have. */
   const sharedNames = [
     ...(isSame && fold(name) !== fold(String(core.userName)) ? [] : ['userName']),
     ...(isSame ? ['externalId'] : []),
   ].join(' and ');
   let freed = '';
-  // An account with another externalId than that of this person is not adopted, also when no link holds it any more.
+  // An account whose externalId differs from that of this person is not adopted, even if no connection is linked to it any more.
   if (hasOther)
     freed = ', clear the externalId of the closed account at the platform or delete that account there';
   // This person only needs the userName, which a closed account keeps until it is deleted.

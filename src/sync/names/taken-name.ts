@@ -97,9 +97,9 @@ async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<
   return !held.includes(true);
 }
 
-/** Returns milliseconds to wait after a first attempt that found that the account keeps the name; undefined after any other. */
+/** Returns milliseconds to wait before the second attempt; undefined after any later attempt, so that a conflict is reported. */
 function waitForDeletion(context: SyncContext, leaver: Ref, isFirstAttempt: boolean): number | undefined {
-  // One attempt proves no conflict: an approval may end or the account be deleted between its reads, and a list may lag.
+  // One attempt proves no conflict: between its reads an approval may end or the account be deleted, and a list may lag.
   if (isFirstAttempt) return successionWait(context);
   // Only the deletion of the account frees the name; by `gate.holder`, the sync that deletes it makes this resource due.
   context.gate.holder = { ref: leaver, isMarked: false };
@@ -166,5 +166,5 @@ export const takenByText = (user: Ref, { isProtected }: { isProtected: boolean }
     ? `userName is already taken by the account of a protected person, ${user}, whom the bridge does not change: rename the account at the platform`
     : `userName is already taken by the account of a person who left, ${user}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
 
-/** Part of the message about a name whose holder is a dead letter, by which other parts recognise it. */
+/** Part of the message about a name whose holder is a dead letter. ops/advice.ts recognises the message by it. */
 export const HOLDER_REFUSED = 'whose own change was refused';

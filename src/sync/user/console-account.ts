@@ -13,11 +13,9 @@ type ResolvedAccount = { kind: 'found'; id: string } | { kind: 'absent' } | Unfi
 
 /** Time that the user list may need to show a new account, or the new userName of an account (contract 12.1). */
 export const NEW_ACCOUNT_MS = 60_000;
-/** Bounds of the wait for the next search for a new account. Within them the wait is the time since the first search. */
+/** Shortest and longest wait for the next search for an account. Between them the wait is the time since the first search. */
 const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
-/**
- * Number of failed attempts, and their shortest duration, from which a 404 or a web page means that the tenant has no user list.
- */
+/** From this number of failed attempts and this time since the first on, a 404 or a web page means that there is no user list. */
 const WITHOUT_LIST = { attempts: 3, ms: 1000 };
 
 /**

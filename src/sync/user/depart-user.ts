@@ -34,8 +34,8 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   const unfinished = await findUnlinkedAccount(context);
   if (unfinished) return unfinished;
   if (link.id === undefined) {
-    // There is no account. An earlier sync may have set `departed`: an account might have been this person's, and the policy closes
-    // none (`unprovenLeft` in names/left-there.ts), or it was protected (`leaveAlone`).
+    // No account is found, so `departed` of an earlier sync ends. That sync found an account that it left as it is: one that may be
+    // another person's, under a policy that closes none (`unprovenLeft` in names/left-there.ts), or a protected one (`leaveAlone`).
     delete link.departed;
     await resumeRemovals(context);
     return FORGOTTEN;
@@ -50,7 +50,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     const ending = await closeAccount(context);
     if (ending) return ending;
   }
-  // The account is closed, or the policy closes none, so its rejected deactivation no longer keeps any removal.
+  // The account is closed, or the policy closes none, so a rejected deactivation keeps no removal any more.
   await resumeRemovals(context);
   link.departed = true;
   const { ref, deletedAt } = work;
@@ -77,8 +77,7 @@ async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | 
     const found = await findUser(context, desired);
     const waiting = found.kind === 'absent' ? untilShown(context) : found;
     if (waiting?.kind === 'later') return waiting;
-    // Blocked: no account is proven to be this person's. Without an open one that the create may have made, nothing is to be
-    // closed.
+    // `blocked`: no account is proven to be this person's. If none that the create may have made is open, nothing is to be closed.
     const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
     if (unproven) return unproven;
     delete link.tried;
@@ -99,8 +98,8 @@ async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefin
     }
     // A user out of scope may come back, so the guard keeps its decisions about values that are to be emptied.
     if (work.record) gate.postponed = ['clearAttributes'];
-    // Such a user also keeps the pending additions: no group makes them before the account is closed, when they are dropped, or the
-    // user is back in scope.
+    // The pending additions of such a user stay (no `dropGrants`), and no group writes them now: later, the closing of the account
+    // drops them, or a return into scope lets the groups write them.
     return await withTemporaryName(context, ended(context, work.record ? {} : { dropGrants: true }));
   } catch (error) {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;

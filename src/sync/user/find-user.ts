@@ -108,7 +108,7 @@ async function adoptAccount(
   }
   // The sync of the leaver may have closed the account since the look-up, so it is read again.
   const present = leaver === undefined ? user : await target.client.users.get(user.id, context.call);
-  // The id is stored last, because a link with an id means that all values were observed.
+  // The id is stored after the values: a link with an id means that all values were observed.
   await observe(context, desired, present);
   const notOurs = await claim(context, user.id, { isNew: false, core: desired.core });
   if (notOurs) return notOurs;

@@ -1,7 +1,7 @@
 // Checks whether an account to be closed is the last active administrator (`administratorStateOf`). Its groups do not show this: a
 // group mapping never gives the role Admin, and never takes a role away (contract 12.6). Flow: the owner of the API key, then what
-// earlier reads of the process showed, then the user list (`lookUp`). An administrator counts as remaining if no account with this
-// userName is one that is being closed now: somebody may have renamed such an account at the platform.
+// earlier reads of the process showed, then the user list (`lookUp`). Another administrator counts as remaining only if the SCIM
+// account with that userName is none of those that are being closed: somebody may have renamed such an account at the platform.
 import { platformIdOf } from '../../directory/outbox/link.ts';
 import { fold } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
@@ -24,7 +24,7 @@ import type { Why } from '../provisioning-writer.ts';
  */
 type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
-/** The users who are being closed now, this one too: their folded userNames as last written, and the ids of their accounts. */
+/** Users whose accounts are being closed, the user of this sync too: folded userNames as last written, and SCIM ids. */
 interface Leavers {
   names: Set<string>;
   ids: Set<string>;
@@ -59,7 +59,7 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
     if (await isAnotherSeen(context, hurried, leaving)) return 'replaceable';
     return await lookUp(context, hurried, leaving);
   } catch (error) {
-    // PlatformAborted: this sync ends, or the sync whose read it shares ended; then it has to be tried again.
+    // PlatformAborted: this sync ends, or the sync ended that began the shared read; then this sync is tried again.
     // A 404 is about the account itself (`shownName`): it is gone, or a proxy sent the answer.
     const isOver = error instanceof PlatformAborted || context.call.signal.aborted || isGone(error);
     if (!(error instanceof PlatformError) || isOver) throw error;
@@ -104,8 +104,8 @@ async function lookUp(
 }
 
 /**
- * Returns whether an active administrator was seen recently whose account is none of those that are being closed. One who has no
- * SCIM account under this userName does not count: somebody may have renamed it since.
+ * Returns whether an active administrator was seen recently whose account is none of those that are being closed. An administrator
+ * without SCIM account under the userName that was seen does not count: somebody may have renamed the account since.
  * @throws PlatformError
  */
 async function isAnotherSeen(

@@ -1,8 +1,8 @@
 // Decides for new users whether an account can exist, from one list of the platform instead of two look-ups for each of them
 // (ADR 0023). `readAccountList` reads the list once and keeps the names of all accounts as a set; `createListedAccounts` decides
 // when a list is read, and how long it counts. A wrong decision about a new user is harmless: a create for an existing account
-// answers 409. The set of names is a Bloom filter (below), which takes a fixed amount of memory. For a leaver without link
-// (left-account.ts), an account that the list does not show stays open.
+// answers 409. left-account.ts asks about leavers without link too; if the list wrongly lacks the account of one, that account
+// stays open. The set of names is a Bloom filter (below), which takes a fixed amount of memory.
 import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { fold } from '../../directory/records.ts';
@@ -63,7 +63,7 @@ const RENEW_AFTER = 0.75;
 /** Number of look-ups that the list saves for each new user: one by externalId, one by userName. */
 const SAVED_PER_USER = 2;
 
-/** Creates the empty list of one target. */
+/** Creates the store of one target for the names of all accounts; nothing is read yet. */
 export function createListedAccounts(deps: { client: Pick<PlatformClient, 'users'>; clock: Clock }) {
   const { client, clock } = deps;
   /** Number of new users since a time, Unix milliseconds. */
@@ -87,7 +87,7 @@ export function createListedAccounts(deps: { client: Pick<PlatformClient, 'users
 
   function begin(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
     reading ??= read(countNew, signal)
-      // Without a list each sync looks up its own account, and its calls report the failure.
+      // The error is dropped: without a list each sync looks up its own account, and those calls report the failure.
       .catch(() => {
         // A read that ended with its sync tells nothing about the list.
         if (!signal.aborted) retryAt = clock.now() + RETRY_MS;

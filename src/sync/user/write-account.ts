@@ -88,14 +88,14 @@ export async function createMissingAccount(context: SyncContext, desired: Desire
   return { kind: 'linked' };
 }
 
-/** Time for which a target that refused the combined PATCH is not asked again, milliseconds. */
+/** Time after a refusal for which a target gets no combined PATCH, milliseconds. */
 const REMEMBERED_MS = 3_600_000;
 
 /**
  * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer shows it.
- * A refused PATCH changes nothing (contract 2.6), so both are then written separately. A target that answers 501, or shows none of
- * the values, gets no combined PATCH for an hour. A 400 may be about one value, so the caller (sync-user.ts) counts a 400 as a
- * refusal of the combined form only if the target takes all single writes.
+ * A refused PATCH changes nothing (contract 2.6), so core attributes and values are then written separately. A target that answers
+ * 501, or shows none of the values, gets no combined PATCH for an hour. A 400 may be about one value, so the caller (sync-user.ts)
+ * counts a 400 as a refusal of the combined form only if the target takes all single writes.
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written. When no PATCH was sent, or it was refused, `link.core` is unchanged, and the
  *   core attributes remain to be written too
@@ -107,7 +107,7 @@ export async function writeCombinedPatch(
 ): Promise<string[]> {
   const { clock, link, target } = context;
   const core = coreOperations(desired.core, link.core ?? {}, link.unsure);
-  // A single change is one write in any form.
+  // A single change needs no combined PATCH.
   if (names.length === 0 || names.length + core.length < 2) return names;
   const wasRefused = clock.now() < target.lacks.combinedPatchUntil;
   if (wasRefused) return names;
