@@ -170,6 +170,7 @@ export async function createCredentialStore(
   return {
     /** Returns the credentials of a connection; undefined for an unknown one. */
     of: (connection: string): ConnectionCredentials | undefined => byConnection.get(connection),
+    /** Returns the times of all tokens of all connections. */
     tokens: (): TokenTimes[] =>
       [...byConnection].flatMap(([connection, { keyring, storedUses }]) =>
         keyring.all().map(({ name, expiresAt, lastUsedAt }) => ({

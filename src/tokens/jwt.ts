@@ -19,7 +19,7 @@ type JwtVerdict =
   /** The keys of the issuer cannot be fetched, so the token cannot be checked. */
   | { kind: 'undecided' };
 
-/** Accepted algorithms: key pairs only. With HMAC, the public key itself could be used to sign. */
+/** Accepted algorithms: key pairs only. With HMAC, anybody could sign with the public key as secret (RFC 8725 §2.1). */
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
 /** Accepted `typ` values: access tokens. Issuers sign other kinds, such as `logout+jwt`, with the same keys. */
 const TYPES = ['jwt', 'at+jwt'];

@@ -81,10 +81,10 @@ export interface TokenView {
   name: string;
   source: 'settings' | 'stored';
   state: 'valid' | 'expired';
-  /** null for a token of the settings, as in `createdBy`. */
+  /** Null for a token of the settings, as is `createdBy`. */
   createdAt: string | null;
   createdBy: string | null;
-  /** null: never. */
+  /** Null: never. */
   expiresAt: string | null;
   /** Last use, up to a minute old; null: not used yet. */
   lastUsedAt: string | null;

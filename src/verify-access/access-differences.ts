@@ -1,5 +1,6 @@
-// Compares the access that a user is to have (desired-access.ts) with the account as the platform shows it (`Reading`): all
-// differences (`differencesOf`), and which groups and values of them are missing, renamed, still to be left, or waiting. Pure.
+// Compares the access that a user is to have (desired-access.ts) with the account as the platform shows it (`Reading`).
+// `differencesOf` returns all differences; the other functions return the groups that are missing, renamed or still to be left, and
+// the values and memberships that wait for a decision. Pure.
 import type { GuardState } from '../directory/guard/guard-store.ts';
 import { fold } from '../directory/records.ts';
 import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';

@@ -46,7 +46,7 @@ export function openCalls(
   signal: AbortSignal,
   tell: (text: string) => void,
 ): Calls {
-  // Calls that asked for the budget, and those that got it.
+  // `begun`: number of calls that asked for the budget; `sent`: number of those that got it.
   const count = { begun: 0, sent: 0 };
   let told = '';
   const tellWait = async (): Promise<void> => {
@@ -56,7 +56,7 @@ export function openCalls(
   };
   const admit = async (aborted?: AbortSignal): Promise<void> => {
     count.begun++;
-    // Without Redis the call fails too, and its error tells the cause.
+    // If Redis fails here, it fails in `budget.take` too, and that error tells the cause.
     const timer = setTimeout(() => void tellWait().catch(() => undefined), TELL_AFTER_MS);
     try {
       await target.budget.take(aborted);

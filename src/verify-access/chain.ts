@@ -127,8 +127,8 @@ function openText(facts: Facts): string {
 }
 
 /**
- * Returns why nothing is known of an account at a target that may be another tenant; undefined: recognised. Without `stop`, the
- * target was recognised meanwhile.
+ * Returns why nothing is known of the account, because the target may be another tenant; undefined: the target was recognised. The
+ * text has no `stop` if the target was recognised between the reads of `unrecognised` and `stop`.
  */
 function unreadDetail({ target, unrecognised, stop }: Facts): string | undefined {
   if (!unrecognised) return undefined;

@@ -105,8 +105,8 @@ const hasWaitingValues = (facts: Facts): boolean =>
   isChangeWaiting(facts) && facts.differences.some(({ name }) => name !== 'groups');
 
 /**
- * Returns that the policy of the target leaves the difference; undefined: it may still be written (a change waits, the account or a
- * group is incomplete, or the policy allows it).
+ * Returns the words for a difference that the policy of the target forbids to write; undefined: the policy allows it, or is not the
+ * cause, because a change waits, there is a condition, or the account or a group is incomplete.
  */
 function leftByPolicyText({
   differences,

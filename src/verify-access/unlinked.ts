@@ -137,7 +137,7 @@ async function whyUnmanaged(
 ): Promise<string> {
   const { links, outbox, target } = scope;
   if (condition) {
-    // No run tries a dead letter again that an operator dropped.
+    // `givenUpText` promises another attempt. A dead letter that an operator dropped gets none, so its condition is told.
     const isDeadLetter = (await outbox.resourceStatus(ref)).blockedSince !== null;
     return isDeadLetter && (await isGivenUp(scope, ref, condition)) ? givenUpText(ref) : condition.message;
   }

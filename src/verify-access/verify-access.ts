@@ -169,6 +169,7 @@ type Stored = Pick<
   isBehindHeld: boolean;
 };
 
+/** Reads Redis, and not the platform. */
 async function readStored(scope: ReconcileScope, person: FoundResource): Promise<Stored> {
   const { links, outbox, target } = scope;
   const [
