@@ -18,7 +18,7 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   if (raw === null || raw === undefined) return undefined;
   // An empty externalId is dropped: stored, it would conflict with the next empty one.
   if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
-  if (saysNothing(field, raw, profile)) return undefined;
+  if (meansNoValue(field, raw, profile)) return undefined;
   if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
   if (field.attribute.type !== 'complex') {
     if (isObject(raw) && Object.hasOwn(raw, 'value') && profile.allows('wrapped-value'))
@@ -50,7 +50,7 @@ export function settleComplex(
 
 // Returns whether empty text means "no value", as for a date. For `active` it does not, because a user without `active` is
 // active.
-function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
+function meansNoValue({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
   if (raw !== '' || attribute.multiValued || path === 'active') return false;
   return TYPES_WITHOUT_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
 }
@@ -226,7 +226,7 @@ export function readParts(field: Field, raw: JsonObject, target: JsonObject, pro
 
 function readPart(part: Field, raw: unknown, profile: Profile): unknown {
   if (part.keepsText && typeof raw === 'string') return raw;
-  if (raw === null || raw === undefined || saysNothing(part, raw, profile)) return undefined;
+  if (raw === null || raw === undefined || meansNoValue(part, raw, profile)) return undefined;
   return readScalar(part, raw, profile);
 }
 

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 interface Definition {
   type: 'counter' | 'gauge' | 'histogram';
   name: string;
-  /** Labels have few possible values: names from the settings and fixed words; never ids or paths of requests. */
+  /** Labels have few possible values: names of connections, targets and tokens, and fixed words; never ids or paths. */
   labels: readonly string[];
   help: string;
   /** Whether the value is read from Redis, so that every process reports the same one, and a sum would count it several times. */

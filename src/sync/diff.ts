@@ -18,7 +18,7 @@ export const unlistedAttributes = (types: Record<string, UserAttributeType>): Se
 
 const CORE_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
-/** Converts a core attribute to the value of the platform's PATCH and POST. */
+/** Converts the value of a core attribute to the form that the platform's PATCH takes: an address becomes a list. */
 const wireValue = (path: string, value: string | boolean): unknown =>
   path === 'emails' ? [{ value, primary: true }] : value;
 

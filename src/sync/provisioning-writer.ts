@@ -82,9 +82,9 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       if (made.length > 0)
         drafts.push({ action: 'none', status: 'skipped', reason: 'MadeByOthers', message: byOthers(made) });
     }
-    const hasNone = link.id === undefined && writes === 0;
-    const hasLeft = link.departed === true && !known.departed;
-    if (work.record && (hasNone || hasLeft))
+    const isUnlinked = link.id === undefined && writes === 0;
+    const hasLeftScope = link.departed === true && !known.departed;
+    if (work.record && (isUnlinked || hasLeftScope))
       drafts.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
   }
 

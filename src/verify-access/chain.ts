@@ -173,7 +173,7 @@ function visibleStage(facts: Facts): CheckedStage {
   }
   const { deployment, seenAtMs, tookMs } = visibility;
   const place = `${deployment.name} (${deployment.environment})`;
-  const seen = toVisible(facts, visibility, place);
+  const seen = visibleResult(facts, visibility, place);
   // A closed user must see nothing, so visible data fails the stage.
   const shown =
     wanted.kind === 'closed' && seen.ok === true
@@ -187,7 +187,11 @@ function visibleStage(facts: Facts): CheckedStage {
  * Returns the state and the sentence of the last stage. The list of entities is the answer if no query can be made: no entity has
  * a measure, or the API secret is missing and the operator named no query. No other failed query counts as visible.
  */
-function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<CheckedStage, 'ok' | 'detail'> {
+function visibleResult(
+  facts: Facts,
+  visibility: Visibility,
+  place: string,
+): Pick<CheckedStage, 'ok' | 'detail'> {
   const { entities, query, hasSecret } = visibility;
   // The query proves that the user sees nothing, even if entities are listed.
   if (query.kind === 'hidden' || query.kind === 'attributeMissing')

@@ -69,7 +69,7 @@ const LONGEST_META_TOKEN_SECONDS = 3600;
 /** Largest number of rows of a query that has no limit of its own. */
 const MOST_ROWS = 100;
 
-/** One look through a security context: the clients of the data API, and what decides about a failure of them. */
+/** One look through a security context: the clients of the data API, and the facts that `toOutcome` needs after a failed call. */
 interface Look {
   securityContext: SecurityContext;
   /** Lists the entities, with a meta-sync token. */

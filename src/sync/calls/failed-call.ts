@@ -24,7 +24,7 @@ const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
  */
 const FAILURES_TO_TELL = 5;
 
-/** Interval of attempts while a list is read that may prove an absence. */
+/** Interval of attempts while a list is read that may prove an absence (absence.ts). */
 const LIST_AWAITED_MS = 2000;
 
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */

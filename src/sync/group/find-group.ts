@@ -39,8 +39,8 @@ export async function findGroup(context: SyncContext, name: string): Promise<Lin
   if (former !== undefined && (await existsIn(directory)(former)))
     return blockedBy(context, 'Conflict', linkedText(name, former));
   const isMade = await isMadeGroup(context, group);
-  const ours = holder !== undefined || isMade;
-  if (!ours && target.policy.adopt !== 'exact')
+  const isOurs = holder !== undefined || isMade;
+  if (!isOurs && target.policy.adopt !== 'exact')
     return blockedBy(
       context,
       'NotAdopted',

@@ -102,7 +102,8 @@ async function patchMembers(
     },
   );
   context.provisioning.append();
-  // `confirmedOf` has read a group that was deleted at the source (without record). `unseen`: a removal becomes unconfirmed.
+  // The answer showed the members, or `confirmedOf` has read them, as for a group that was deleted at the source (no record).
+  // Otherwise a removal becomes unconfirmed (`unseen`).
   const isShown = answer?.members !== undefined || work.record === undefined;
   if (written.length > 0 && context.refusedMembers) context.refusedMembers.inARow = 0;
   if (written.length > 0) await outbox.ackMembers(work, sign, written, isShown ? undefined : 'unseen');

@@ -125,6 +125,7 @@ export async function stepAside(context: SyncContext, name: string): Promise<voi
   const { users, groups } = target.client;
   // The attempt saves the temporary name as unsure before the write, so that after a lost answer a later sync replaces it.
   link.core = { ...core, [path]: temporaryName };
+  // The log entry takes the name before the write from `observed`, because `link.core` has the temporary one already.
   link.observed = { ...observed, [path]: core?.[path] };
   try {
     await (work.kind === 'User'

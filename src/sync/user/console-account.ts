@@ -67,7 +67,7 @@ async function noteNumber(
   else delete link.isAdministrator;
   delete link.renamedAt;
   delete link.searchingSince;
-  if (isOtherThanBefore) doubtValues(link);
+  if (isOtherThanBefore) makeValuesUnsure(link);
   if (isLinked) await context.save();
   return isOtherThanBefore ? { kind: 'later', afterMs: 0 } : { kind: 'found', id: match.id };
 }
@@ -93,7 +93,7 @@ async function searchLater(context: SyncContext): Promise<Unfinished> {
 }
 
 /** Makes all values unsure, because they may have been written to the account of another person. */
-function doubtValues(link: Link): void {
+function makeValuesUnsure(link: Link): void {
   const names = Object.keys(link.attributes ?? {}).map((name) => `attributes.${name}`);
   link.unsure = [...new Set([...(link.unsure ?? []), ...names])];
 }
