@@ -93,12 +93,14 @@ export function createGroups(deps: ProviderDeps) {
 
   /** PATCH (RFC 7644 §3.5.2). Answers 204 unless the client asks for attributes, because a body would list all members. */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const slice = pace();
-    const { rest, steps } = splitMembers(await inSlices(parsePatch(groupType, body, profile), slice));
+    const { rest, steps } = splitMembers(await inSlices(parsePatch(groupType, body, profile), pace()));
     const comparisons = context.comparisons ?? new Comparisons();
+    const recount = comparisons.savepoint();
     for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
-    const next = (before: Resource): Promise<Resource> =>
-      inSlices(applyPatch(groupType, before, rest, profile, comparisons), slice);
+    const next = (before: Resource): Promise<Resource> => {
+      recount();
+      return inSlices(applyPatch(groupType, before, rest, profile, comparisons), pace());
+    };
     const { version } = changesMembersOnly(rest, steps, context)
       ? await changeMembers(id, steps, context)
       : await readAndPut(id, { ...context, comparisons }, 'patch', next, steps);

@@ -130,16 +130,19 @@ export function createUsers(deps: ProviderDeps) {
    */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const projection = projectionOf(context);
-    const slice = pace();
-    const operations = await inSlices(parsePatch(userType, body, profile), slice);
-    const comparisons = context.comparisons ?? new Comparisons();
-    const next = (before: Resource): Promise<Resource> =>
-      inSlices(applyPatch(userType, before, operations, profile, comparisons), slice);
-    // With If-Match the user is read, because the stored version has to be checked first.
-    const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
     const answered = await inTurn(id, async () => {
+      // A long parsing yields, so it is a part of the turn: a later write must not overtake this one.
+      const operations = await inSlices(parsePatch(userType, body, profile), pace());
+      // With If-Match the user is read, because the stored version has to be checked first.
+      const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
       const replaced = values && (await replaceValues(id, values, context));
-      return replaced ?? change(id, context, 'patch', next);
+      if (replaced) return replaced;
+      const comparisons = context.comparisons ?? new Comparisons();
+      const recount = comparisons.savepoint();
+      return change(id, context, 'patch', (before) => {
+        recount();
+        return inSlices(applyPatch(userType, before, operations, profile, comparisons), pace());
+      });
     });
     const { text, ...withoutBody } = answered;
     const hasBody = text !== undefined && (profile.name !== 'entra' || projection !== undefined);

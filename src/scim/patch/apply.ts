@@ -11,7 +11,7 @@ import { toCanonical, type Resource, type ResourceType } from '../resource-type.
 import { checkCount, readOpen, readParts, readValue, settleComplex, toComplexInput } from '../values.ts';
 import type { Comparisons } from './comparisons.ts';
 import { changeElements, isListed } from './elements.ts';
-import type { PatchOperation } from './operation.ts';
+import { comparesList, type PatchOperation } from './operation.ts';
 
 type Op = PatchOperation['op'];
 
@@ -66,7 +66,7 @@ function* applyOperation(
     holder[target.field.name] = yield* changeAttribute(operation, target, current, profile, comparisons);
   } else {
     const current = ownValue(holder, target.name);
-    comparisons.count(toList(current).length);
+    if (comparesList(operation)) comparisons.count(toList(current).length);
     const value = readOpen(section, target.name, operation.value);
     holder[target.name] = changeMember(
       operation,

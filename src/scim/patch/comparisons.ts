@@ -10,12 +10,24 @@ const MOST_COMPARISONS = 1_000_000;
 export class Comparisons {
   #left = MOST_COMPARISONS;
 
-  /** Counts one operation. @param values number of values that it compares @throws 400 tooMany above MOST_COMPARISONS in total */
+  /**
+   * Counts one operation. A refused one does not count, so that the later operations of a Bulk request have results of their own.
+   * @param values number of values that the operation compares
+   * @throws 400 tooMany above MOST_COMPARISONS in total
+   */
   count(values: number, filter?: Filter): void {
-    this.#left -= values * (filter ? comparisonsIn(filter) : 1);
-    if (this.#left >= 0) return;
-    throw tooMany(
-      `The operations compare more than ${MOST_COMPARISONS} values: send fewer at once, or shorter filters in their paths.`,
-    );
+    const needed = values * (filter ? comparisonsIn(filter) : 1);
+    if (needed > this.#left) {
+      throw tooMany(
+        `The operations compare more than ${MOST_COMPARISONS} values: send fewer at once, or shorter filters in their paths.`,
+      );
+    }
+    this.#left -= needed;
+  }
+
+  /** Returns a function that takes back what was counted since: a write that is repeated counts once. */
+  savepoint(): () => void {
+    const left = this.#left;
+    return () => void (this.#left = left);
   }
 }

@@ -12,7 +12,7 @@ import type { Profile } from '../profiles.ts';
 import { orderParts } from '../resource-type.ts';
 import { fromElements, readElement, readElements, readValue } from '../values.ts';
 import type { Comparisons } from './comparisons.ts';
-import type { PatchOperation } from './operation.ts';
+import { comparesList, type PatchOperation } from './operation.ts';
 
 /** One PATCH operation on a multi-valued attribute: its operation, the parts of its path, and its value. */
 interface Change {
@@ -35,8 +35,9 @@ export function* changeElements(
 ): Generator<undefined, unknown[] | undefined> {
   const { field, filter, sub } = change;
   const elements = toElements(field, current);
-  comparisons.count(sizeOf(elements), filter);
-  const changed = filter || sub ? yield* changeSelected(change, elements) : changeList(change, elements);
+  const selects = filter !== undefined || sub !== undefined;
+  if (selects || comparesList(change)) comparisons.count(sizeOf(elements), filter);
+  const changed = selects ? yield* changeSelected(change, elements) : changeList(change, elements);
   return fromElements(field, changed);
 }
 

@@ -22,3 +22,7 @@ export interface PatchOperation {
   /** Undefined in a `remove` of all values of the target. */
   readonly value: unknown;
 }
+
+/** Returns whether an operation without filter compares the values of a list. A replacement or a removal of all values does not. */
+export const comparesList = ({ op, value }: Pick<PatchOperation, 'op' | 'value'>): boolean =>
+  op === 'add' || (op === 'remove' && value !== undefined);
