@@ -85,14 +85,15 @@ export function createTexts({ directory, userType, groupType, limits, largeAnswe
   ): AsyncGenerator<string[]> {
     if (fits) requireSendable(record, members, baseUrl);
     // Users are as many as people are, but a value without a user may be as long as a name.
-    else if (members.bytes > most) throw tooLarge(record, members, 'evaluate a filter on them');
+    else if (members.bytes > most)
+      throw tooLarge(record, members, members.bytes, 'to evaluate a filter on it');
     const isLarge = sizeOf(members, baseUrl) > limits.pageBytes;
     const release = isLarge ? await largeAnswers.enter(signal) : undefined;
     try {
       const all = await directory.membersOf(record.id);
       const text = groupText(groupType, record, all, baseUrl, projection);
       // The size was an estimate, and members may have been added since.
-      if (fits && text.length > most) throw tooLarge(record, members);
+      if (fits && text.length > most) throw tooLarge(record, members, text.length);
       yield [text];
     } finally {
       release?.();
@@ -101,11 +102,11 @@ export function createTexts({ directory, userType, groupType, limits, largeAnswe
 
   /** Returns whether an answer can hold the members. */
   const isSendable = (members: ManyMembers, baseUrl: string): boolean =>
-    Math.max((members.users + members.unresolved) * MEMBER_BYTES, sizeOf(members, baseUrl)) <= most;
+    answerSizeOf(members, baseUrl) <= most;
 
   /** @throws 400 tooMany for a group that no answer can hold */
   function requireSendable(record: StoredRecord, members: ManyMembers, baseUrl: string): void {
-    if (!isSendable(members, baseUrl)) throw tooLarge(record, members);
+    if (!isSendable(members, baseUrl)) throw tooLarge(record, members, answerSizeOf(members, baseUrl));
   }
 
   return { textsOf, largeText, requireSendable };
@@ -115,10 +116,17 @@ export function createTexts({ directory, userType, groupType, limits, largeAnswe
 const sizeOf = ({ users, unresolved, bytes }: ManyMembers, baseUrl: string): number =>
   users * (baseUrl.length + USER_CHARACTERS) + unresolved * VALUE_CHARACTERS + bytes;
 
+/** Returns the characters that decide whether an answer can hold the members: each member counts as MEMBER_BYTES at least. */
+const answerSizeOf = (members: ManyMembers, baseUrl: string): number =>
+  Math.max((members.users + members.unresolved) * MEMBER_BYTES, sizeOf(members, baseUrl));
+
 /** Creates the 400 tooMany for a group. */
-const tooLarge = ({ id }: StoredRecord, { users, unresolved }: ManyMembers, isFor?: string): Error => {
-  const group = `Group ${id} has ${users + unresolved} members, too many`;
-  return tooMany(
-    isFor ? `${group} to ${isFor}.` : `${group} for an answer: ask for it with excludedAttributes=members.`,
-  );
-};
+function tooLarge(
+  { id }: StoredRecord,
+  { users, unresolved }: ManyMembers,
+  characters: number,
+  use = 'for an answer: ask for it with excludedAttributes=members',
+): Error {
+  const kilobytes = Math.ceil(characters / 1000);
+  return tooMany(`Group ${id} has ${users + unresolved} members, about ${kilobytes} kB, too much ${use}.`);
+}
