@@ -1,5 +1,5 @@
-// Plans the order of bulk operations, so that each resource is created before another one refers to it (RFC 7644 §3.7; circular
-// references: §3.7.1). Flow: each operation becomes a node, which is linked to the nodes that it waits for:
+// Plans the order of bulk operations, so that each resource is created before another one refers to it (RFC 7644 §3.7, for circular
+// references RFC 7644 §3.7.1). Flow: each operation becomes a node, which is linked to the nodes that it waits for:
 // - `needs`: creations whose ids its data contains. They only have to run.
 // - `follows`: earlier operations on the same resource. They have to be complete.
 // The first node without such blockers runs next. If every node has blockers, some of them form a circle: one creation of it is

@@ -3,9 +3,10 @@
 -- ARGV { ids, groupsOnly (reads no records), bytes (limit of records and groups together; at least one user is read) } or
 --      { family and value (of an index, lua/entries.lua), lookup (family of other users that share the value; absent: none),
 --        most (users that have the value), bytes (as above) }
--- RETURN 'many': more users have the value than `most`, or they have more bytes. Else three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of
---        the record; the text of the record. Head and text are empty for an unknown id or with groupsOnly. With `ids` the id
---        is left out, because a client chose it and it may contain line breaks.
+-- RETURN 'many': more users have the value than `most`, or they have more bytes. Else three lines for each user: 'id groups',
+--        with the groups as JSON [group, displayName, ...] or nothing; the head of the record; the text of the record. Head and
+--        text are empty for an unknown id or with groupsOnly. With `ids` the id is left out, because a client chose it and it may
+--        contain line breaks.
 -- NEEDS keys (key, p), named_groups (named_groups_of)
 local ids = p.ids
 if not ids then
