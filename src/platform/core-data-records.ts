@@ -104,11 +104,19 @@ function toRows(data: unknown, refuse: Refuse): DataRow[] {
   if (Array.isArray(data)) return data.filter(isRecord);
   if (!isRecord(data)) throw refuse('an answer without rows');
   const members = texts(data['members']);
+  // A cell for each member: very many members and short rows would take far more memory than the answer.
+  const requireCells = (cells: unknown[]): void => {
+    if (cells.length !== members.length) throw refuse('rows of another length than the list of members');
+  };
   if (data['dataset'] !== undefined) {
-    return lists(data['dataset'], refuse).map((row) => toRow(members, (index) => row[index] ?? null));
+    return lists(data['dataset'], refuse).map((row) => {
+      requireCells(row);
+      return toRow(members, (index) => row[index] ?? null);
+    });
   }
   // Every column has one cell for each row.
   const columns = lists(data['columns'], refuse);
+  if (columns.length > 0) requireCells(columns);
   return (columns[0] ?? []).map((_, row) => toRow(members, (index) => columns[index]?.[row] ?? null));
 }
 

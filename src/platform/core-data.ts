@@ -202,6 +202,8 @@ async function* readRows(
     for (const row of rows) {
       if (!Array.isArray(row)) throw answer.refuse('a row that is not a list');
       const cells: unknown[] = row;
+      // Very many columns and short rows would take far more memory than the answer.
+      if (cells.length !== names.length) throw answer.refuse('a row of another length than the columns');
       yield Object.fromEntries(names.map((name, index) => [name, cells[index] ?? null]));
     }
   }

@@ -104,6 +104,19 @@ test('loadMany turns results in the default, compact and columnar formats into r
   expect((await client.load(query)).total).toBe(1);
 });
 
+test('rows that are shorter than the list of members or columns throw PlatformDecode', async () => {
+  const members = ['a', 'b'];
+  for (const data of [
+    { members, dataset: [['1', '2'], []] },
+    { members, columns: [['1', '2']] },
+  ]) {
+    answers({ results: [{ data }] });
+    expect(await thrownBy(client.load(query))).toBeInstanceOf(PlatformDecode);
+  }
+  lines([SCHEMA, '{"data":[["DE"]]}']);
+  expect(await thrownBy(all(client.sql('SELECT 1')))).toBeInstanceOf(PlatformDecode);
+});
+
 test("a refused query throws an error with the platform's message, in which the token is redacted", async () => {
   script = (_asked, response) => answerJson(response, { error: 'no such member', type: 'UserError' }, 400);
   expect(await thrownBy(client.load(query))).toMatchObject({
