@@ -23,6 +23,9 @@ test('a person whose work was handed over is deleted at the source and pushed ag
   await commands.run('reconcile', '--yes');
   await expect(pathOf('ann book')).resolves.toBe(`Team/${userName}`);
 
+  const startOf = async () => String((await commands.run('handover', 'list', '--json')).json[0]?.startedAt);
+  const first = await startOf();
+
   const anew = await bridge.idp.createUser(userName);
   await active(userName, true);
   await bridge.idle();
@@ -40,6 +43,7 @@ test('a person whose work was handed over is deleted at the source and pushed ag
   await bridge.idle();
   expect((await commands.run('reconcile', '--yes')).text).toContain('handed over 3 items');
   await expect(pathOf('ann book')).resolves.toBe(`Team/${userName}`);
+  expect(Date.parse(await startOf())).toBeGreaterThan(Date.parse(first));
 }, 60_000);
 
 test('handover undo by the name of a person who was deleted and pushed again moves the work back', async ({

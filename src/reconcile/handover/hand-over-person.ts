@@ -105,7 +105,8 @@ async function beginHandover(
   const isOver = stored?.head.state === 'returned';
   // The items of this closing were given back already, for example by order of an operator.
   if (isOver && stored.head.closedAt === link.closedAt) return undefined;
-  const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
+  const { folder, folderName } = stored?.head ?? {};
+  const startedAt = (isOver ? undefined : stored?.head.startedAt) ?? clock.now();
   const isSamePlace = stored?.head.deployment === place.deployment;
   const head: HandoverHead = {
     state: 'moving',
