@@ -163,6 +163,7 @@ function endCounts({ link }: SyncContext, outcome: SyncOutcome): void {
     outcome.kind === 'waiting' && outcome.for === 'members' && outcome.afterMs !== undefined;
   if (isCollecting) return;
   delete link.attempts;
+  delete link.failingSince;
   delete link.lastFailure;
   delete link.transientRefusals;
   endSuccession(link);

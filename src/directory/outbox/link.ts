@@ -127,6 +127,8 @@ export interface Link {
   condition?: Condition;
   /** Consecutive failed attempts. */
   attempts?: number;
+  /** Unix milliseconds of the first of the `attempts` whose call failed. */
+  failingSince?: number;
   /** Message of the newest of the `attempts`: the provisioning log names only the first. */
   lastFailure?: string;
   /** Number of consecutive failed attempts, back from the latest, that were refusals which may be transient. */

@@ -57,6 +57,7 @@ export async function outcomeOfError(
   context.provisioning.failed('', error);
   const attempts = (link.attempts ?? 0) + 1;
   link.attempts = attempts;
+  link.failingSince ??= context.clock.now();
   link.lastFailure = error.message;
   return error instanceof WriteIgnored
     ? outcomeOfIgnored(context, error, backoffMs(attempts, IGNORED_BACKOFF, random))
@@ -144,8 +145,10 @@ async function triedAgain(
     'platform failed, trying again',
   );
   const isTold = pauseMs === 0 && (await isFailingAlone(context));
-  const told = isTold ? { condition: toCondition(context, 'NotApplied', error.message) } : {};
-  return { kind: 'later', afterMs, ...told };
+  if (!isTold) return { kind: 'later', afterMs };
+  // The condition comes after some failures only; the calls have failed since the first of them.
+  const told = toCondition(context, 'NotApplied', error.message);
+  return { kind: 'later', afterMs, condition: { ...told, since: link.failingSince ?? told.since } };
 }
 
 /**
