@@ -50,7 +50,10 @@ export interface Tallies {
   calls: Map<string, CallTally>;
 }
 
-/** Window of the metric `quarantineRisk`: Entra ID judges failures over hours. Fewer than `atLeast` requests count as `atLeast`. */
+/**
+ * Window of the metric `quarantineRisk`: Entra ID judges failures over hours. Fewer than `atLeast` requests count as
+ * `atLeast`, so that one failure of two requests is not a share of 0.5.
+ */
 const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;

@@ -111,7 +111,7 @@ function linesOf(found: ListedHandover): string[] {
   const where =
     folder === null ? '' : `, folder ${folder.name} (${folder.id}) of the deployment ${deployment}`;
   const numbers = Object.entries(counts).map(([each, count]) => `${count} ${each}`);
-  // An item in the person's folder has a reason if the platform refused to move it back.
+  // An item with the state `moved` is in the handover folder; it has a reason if the platform refused to move it back.
   const refused = items
     .filter(({ state: at, reason }) => at === 'refused' || (at === 'moved' && reason !== undefined))
     .slice(0, MOST_REFUSED);

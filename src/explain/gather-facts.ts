@@ -52,8 +52,8 @@ interface GatheredFacts {
   /** The resource is a dead letter whose refused change is at the platform. */
   isDone: boolean;
   /**
-   * The resource is still on the list of exceptions although no decision is awaited any more, because a removal is already made at
-   * the platform.
+   * A removal is already made at the platform, so no decision is awaited any more. The resource stays on the list of exceptions
+   * until its next sync or the next reconcile.
    */
   isStillListed: boolean;
   /** Sentence about a refusal that the first sync after the end of the hold judges anew; undefined: none. */

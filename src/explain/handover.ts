@@ -47,7 +47,8 @@ const READ_TIMEOUT_MS = 3000;
 
 /**
  * Returns the planned or stored handover of a person; null when there is none.
- * @param reads whether the platform is asked for the handover folder, because nothing is moved if it is missing
+ * @param reads true: looks at the platform whether the handover folder is there. Without the folder nothing is moved, and the text
+ *   says so
  */
 export async function handoverOf(
   scope: ReconcileScope,
@@ -162,7 +163,7 @@ function movedText(
 
 /**
  * Returns why nothing can be moved now, in words; undefined: no obstacle was found.
- * @param reads whether the platform is asked for the handover folder
+ * @param reads true: looks at the platform whether the handover folder is there
  */
 async function obstacleTo(
   { outbox, target }: ReconcileScope,

@@ -172,7 +172,7 @@ export function refusedAnswer(
   );
 }
 
-/** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
+/** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes, rates and timing. */
 const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
 /** Returns true for a redirect, and for a 4xx with a body that is no JSON object: the platform sends neither (contract 7). */

@@ -101,7 +101,7 @@ async function loggedName(
   return undefined;
 }
 
-/** Returns the externalId of the record, or without a usable record of the link. */
+/** Returns the externalId of the record; if the record is missing or damaged, that of the link. */
 function externalIdOf({ record }: FoundResource, { core }: Link): string | null {
   const known = !record || record.damaged ? core : (JSON.parse(record.text) as { externalId?: unknown });
   return typeof known?.externalId === 'string' ? known.externalId : null;

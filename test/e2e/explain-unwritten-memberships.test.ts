@@ -86,7 +86,7 @@ test('a group cannot get its new name → explain of a member shows the name tha
   expect(group).not.toContain('1 value differs');
 }, 60_000);
 
-test('the platform refuses the new name of a group → explain of a member shows the name of the last sync, unless somebody gave the group its new name by hand', async () => {
+test('the platform refuses the rename of a group → explain of a member shows the old name of the group, unless somebody made the rename by hand', async () => {
   await open({});
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
   await place.idle();

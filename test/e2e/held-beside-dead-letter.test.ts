@@ -62,7 +62,7 @@ test('plan lists a dead letter as conflict, the membership that waits for it, an
 const dryRun = async (name: string): Promise<string> =>
   (await place.commands.run('sync', name, '--dry-run')).text.replaceAll(/\s+/g, ' ');
 
-test('the removal of a person from a group that is a dead letter is held, and then rejected → sync --dry-run names the decision as the reason, not the dead letter', async () => {
+test('a group is a dead letter, and the removal of a member is held, then rejected → sync --dry-run of the member names the hold, then the rejection, as the reason, not the dead letter', async () => {
   const removal = `removeMember ${BOB} in team (`;
   expect(await dryRun(BOB)).toContain(
     `${removal}held by the guard until an operator decides or the approval expires`,

@@ -2,7 +2,8 @@
 // held or rejected changes (held-changes.ts), or about a choice: a part of the list, which is stored with the first approval, so
 // that the second person approves exactly what the first one did. A first approval is valid while its list can be decided and
 // still has one of its changes. `list` reads the valid ones and deletes the others; decisions.ts finds the one that a second
-// person completes.
+// person completes. `countStillIn` counts the changes that a decision or a view still has to show; `coveredBy` and
+// `coversRejection` find the first approvals to show beside a resource and beside a rejection.
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { StoreDeps } from '../redis/scripts.ts';
 import { readApprovalTerm } from './approval-term.ts';
@@ -154,8 +155,9 @@ export function createFirstApprovals(
     if (first.source === 'guardHeld') return heldListOf(first);
     // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
     const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
-    // The stored id always has a last place. An operator may have approved a rejected list by an id without one: then no rejection
-    // has this place, and the list is found by the id without it.
+    // An operator may name a rejected list by an id without a last place. `listOf` (decisions.ts) then sets the last place that is
+    // held now, or the serial, and it is stored here. A rejection may have another place, so the list is looked up again without
+    // it.
     return (await held.rejectedListOf(listId)) ?? held.rejectedListOf(listId.replace(/-\d+$/, ''));
   }
 

@@ -16,8 +16,8 @@
 --        the account
 --      forget: the link is removed; the platform id that it had
 --      dropGrants: pending additions of this user to groups end
---      decided: the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for this
---        before they remove the user continue
+--      decided: this sync has settled what groups wait for before they remove the user: the deactivation was written, held or
+--        rejected, or is no longer desired. The removals from these groups become due
 --      coalesceMs: with decided, the time for which such a group collects leavers before its sync
 --      alarm: time of the next sync without a change
 --      exception: its reason; absent: none. exceptionSince: time of its condition

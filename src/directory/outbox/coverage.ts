@@ -70,7 +70,7 @@ export interface CoverPortion {
   others: { ref: Ref; state: CoverState }[];
 }
 
-/** A portion in which linked resources are only counted, and their reverse links are not checked: none is `astray`. */
+/** A portion in which linked resources are only counted, and their reverse links are not checked, so no resource gets the state `astray`. */
 export interface BriefPortion {
   linked: number;
   others: CoverPortion['others'];

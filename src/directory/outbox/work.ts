@@ -52,8 +52,8 @@ type AckOutcome =
       /** Pending additions of this user to groups end. */
       dropGrants?: boolean;
       /**
-       * The deactivation of this user was written, held or rejected, or is no longer desired: groups that wait for it before they
-       * remove the user continue.
+       * This sync has settled what groups wait for before they remove the user: the deactivation was written, held by the guard or
+       * rejected, or is no longer desired. The removals from these groups become due.
        */
       decided?: boolean;
       /** Time of the next sync, Unix milliseconds; undefined: only a mark starts one. */

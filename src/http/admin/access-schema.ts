@@ -133,5 +133,5 @@ export const accessSchema: JsonSchema = {
     },
   }),
   description:
-    'A link without ok was not checked: an earlier link is missing, or a server did not answer. fault has the reason.',
+    'A stage without ok was not checked: an earlier one failed, or a server did not answer. fault has the reason.',
 };

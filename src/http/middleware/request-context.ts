@@ -1,5 +1,6 @@
 // Gives each request a correlation id, and logs the request when it is answered. The log has the route instead of the path,
-// because paths and filters contain personal data.
+// because paths and filters contain personal data. Each finished request is reported to observers (`OnAnswered`), such as metrics
+// (app/instruments.ts) and traces (http/traced.ts), which name a SCIM request by `operationOf`.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { initiatorTypeOf } from '../../ops/log/initiator.ts';

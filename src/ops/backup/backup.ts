@@ -101,7 +101,7 @@ export async function backup(
   };
 }
 
-/** Collects the places of damaged items. */
+/** Collects which items are damaged: connection, key and item, without content. */
 function createDamagedItems() {
   const places = new Map<string, DamagedItem>();
   return {

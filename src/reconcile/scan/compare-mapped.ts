@@ -1,6 +1,12 @@
-// Compares listed accounts with the mapped records of their users, where the link does not show the desired state. Each user is
-// sorted into the UserScan: equal ones are returned, or go to `asApplied` if the link lacks values; differences without drift go to
-// `settled`; users with drift, or with values that the list does not prove, to `suspects`, whose accounts are then read alone.
+// Compares the accounts of one list page with the mapped records of their users (called by compare-user-page.ts). `compareMapped`
+// takes users whose link does not show the desired state, such as marked ones, or all after a change of the mapping. It returns
+// fingerprints of equal users, and sorts the others into the UserScan (user-scan.ts):
+// - `asApplied`: only the link lacks values.
+// - `settled`: the source or the settings caused all differences.
+// - `suspects`: there is drift, no record, a held or rejected change, or values that the list does not prove. Their accounts are
+// then
+//   read alone. Differences without drift of such a user go to `besides`.
+// `addWaitingValues` takes users who equal their link and have a held change, and adds the values that wait for it to `settled`.
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
 import { isUnconditional, type Link } from '../../directory/outbox/link.ts';
 import { refusalOf } from '../../directory/outbox/link-condition.ts';
@@ -73,6 +79,7 @@ export async function compareMapped(
       done: doneOfUser(mapped),
     };
     if (withoutDrift.length < entries.length) {
+      // []: the user stays a suspect whatever the list hides, because a person may have made the held or rejected change by hand.
       draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
       if (withoutDrift.length > 0) draft.besides.set(ref, settled);
     } else if (withoutDrift.length > 0) draft.settled.push(settled);

@@ -1,7 +1,7 @@
 // Indexes the running answers of a state by thread, in memory only: after a restart every thread is idle.
 import type { Run } from './run.ts';
 
-/** Reason why a run is stopped: by its user, because its user lost access, or with the sandbox (also by a reset). */
+/** Reason why a run is stopped: by its user, because its user lost access, or because the sandbox stops or is reset. */
 export type Stop = 'aborted' | 'left' | 'shutdown';
 
 interface Live {

@@ -46,6 +46,7 @@ export async function handleRefused(
 function noteRefused(context: SyncContext, { member, error, operation }: RefusedMember): void {
   const refused = (context.refusedMembers ??= { operation, error, members: [], inARow: 0 });
   if (refused.operation === operation) refused.members.push(member.user);
+  // A member that is written sets it to 0 again (member-writes.ts).
   refused.inARow += 1;
 }
 

@@ -6,7 +6,7 @@ import type { AttributeRule } from './mapping.ts';
 /** A text of the greatest length that an expression may return. */
 const LONG = 'a'.repeat(LIMITS.text);
 
-/** Length of the names of sample groups, which also end with their number. */
+/** Greatest length of the name of a sample group, without the index at its end. */
 const GROUP_NAME_LENGTH = 60;
 
 /** Returns a user in this number of groups whose attributes all have this text. */

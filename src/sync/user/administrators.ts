@@ -21,7 +21,10 @@ export function createAdministrators(clock: Clock) {
   let silentUntil = 0;
   /** Time of the last call of `awaitSharedRead`. */
   let lastCallAt = Number.NEGATIVE_INFINITY;
-  /** Reads that deactivations share: of the list (LIST), and of the SCIM accounts with a userName, by folded userName. */
+  /**
+   * Reads that deactivations share; `at`: time when the read began. Key: LIST for the read of the user list, a folded userName for
+   * the read of the SCIM accounts with this userName.
+   */
   const sharedReads = new Map<string, { at: number; result: Promise<unknown> }>();
 
   /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */

@@ -66,7 +66,7 @@ const SAVED_PER_USER = 2;
 /** Creates the store of one target for the names of all accounts; nothing is read yet. */
 export function createListedAccounts(deps: { client: Pick<PlatformClient, 'users'>; clock: Clock }) {
   const { client, clock } = deps;
-  /** Number of new users since a time, Unix milliseconds. */
+  /** Returns the number of new users from the time `since` on, Unix milliseconds. */
   let newUsers = { since: Number.NEGATIVE_INFINITY, users: 0 };
   let list: { names: BloomFilter; readAt: number; lifetimeMs: number } | undefined;
   let reading: Promise<void> | undefined;

@@ -145,7 +145,7 @@ test.each([
   },
 );
 
-test('a request that waits for the rate limit is the next probe of an open breaker → it is sent after its wait', async () => {
+test('the next probe of an open breaker has to wait for the rate limit → it is sent when this wait ends, not after another probe interval', async () => {
   await store.redis.hset(key, { probeAt: 1, probeMs: 5000 });
   await store.redis.set(createKeyspace(store.prefix, 'target.main').key('budget', 'main'), Date.now() + 300);
   const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 10, burst: 1 };

@@ -153,7 +153,7 @@ describe('differences between reported and present conditions', () => {
 describe('grouping of changes into messages', () => {
   const changes = (count: number) => changesBetween({}, [deadLetters(count)], NOW);
 
-  test('a changed condition is sent in one notice with others once it has lasted for the grouping time', () => {
+  test('a changed condition is sent when it has lasted for the grouping time, in one notice with other changes until then', () => {
     const grouping = createNoticeGrouping(() => 1000);
     const other = changesBetween({}, [{ ...deadLetters(1), about: 'reconcile' }], NOW);
     expect(grouping.ripe(changes(1), NOW)).toEqual([]);

@@ -75,7 +75,7 @@ test('Redis takes no writes → this is the only finding about the processes, be
   expect(findings[0]?.message).toContain('Redis takes no writes (it is a replica)');
 });
 
-test('unsafe Redis settings are a finding if a process runs, and without any process only the missing process is', () => {
+test('unsafe Redis settings are a finding while a process runs; while none runs, the only finding is that no process runs', () => {
   const faults = [
     {
       message: 'Redis may evict keys (maxmemory-policy allkeys-lru)',

@@ -27,7 +27,7 @@ const listed = (...reasons: string[]): string[] =>
   ).map(({ reason }) => reason);
 
 test.each(['NotAdopted', 'Conflict', 'TakenByConnection'])(
-  'an account that a dead letter with the reason %s names is not also listed as unmanaged',
+  'an account that is named in a dead letter with the reason %s is not listed as unmanaged too',
   (reason) =>
     expect(listed(`${reason}: the account belongs to Ann@acme.example (User:2) of connection hr`)).toEqual(
       [],
