@@ -111,9 +111,13 @@ function linesOf(found: ListedHandover): string[] {
   const where =
     folder === null ? '' : `, folder ${folder.name} (${folder.id}) of the deployment ${deployment}`;
   const numbers = Object.entries(counts).map(([each, count]) => `${count} ${each}`);
-  // An item with the state `moved` is in the handover folder; it has a reason if the platform refused to move it back.
+  // While work is given back, an item with the state `moved` is still in the handover folder; it has a reason if the platform
+  // refused to move it back.
+  const isReturning = state === 'returning';
   const refused = items
-    .filter(({ state: at, reason }) => at === 'refused' || (at === 'moved' && reason !== undefined))
+    .filter(
+      ({ state: at, reason }) => at === 'refused' || (isReturning && at === 'moved' && reason !== undefined),
+    )
     .slice(0, MOST_REFUSED);
   return [
     `${name}  ${ref}  ${connection} → ${target}  ${STATES[state]} ${endedAt ?? startedAt}${where}: ${numbers.join(', ') || 'no items'}`,

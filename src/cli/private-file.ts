@@ -1,9 +1,9 @@
 // Writes files with personal data, readable by the owner only and never through a symbolic link, and opens files or standard input.
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
-import { link, lstat, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { link, lstat, mkdtemp, open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /**
  * Lets `write` fill a file that no other user may read. The file has its name only when it is complete; a file that `write` or a
@@ -17,8 +17,9 @@ export async function writePrivately<T>(
   write: (out: FileHandle) => Promise<T>,
 ): Promise<T> {
   const former = await lstat(file).catch(() => undefined);
-  // The rename would replace a device such as /dev/null for every program of the machine.
-  if (former && !former.isFile() && !former.isSymbolicLink())
+  // The rename would replace a device such as /dev/null, or a link such as /dev/stdout, for every program of the machine.
+  const isDevice = former && !former.isFile() && !former.isSymbolicLink();
+  if (isDevice || (former?.isSymbolicLink() && (await realpath(dirname(file))) === '/dev'))
     throw new Error(`${file} is no regular file: name a file${former.isDirectory() ? ' in it' : ''}.`);
   if (!overwrite && former) throw taken(file, overwrite);
   const path = `${file}.${randomBytes(6).toString('hex')}.part`;

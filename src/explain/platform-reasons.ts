@@ -29,7 +29,10 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 /** Returns whether the platform has no definition of a mapped attribute. */
 const lacksDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
-/** Returns a sentence about memberships that this connection does not manage now, and that the bridge therefore leaves. Another connection may manage them. They give access too. */
+/**
+ * Returns a sentence about memberships that this connection does not manage now, and that the bridge therefore leaves. Another
+ * connection may manage them. They give access too.
+ */
 function addedReason({ platform, kind, restored, condition }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;

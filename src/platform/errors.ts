@@ -75,8 +75,8 @@ function connectionWords(code = ''): string {
     : 'lost or never had a connection';
 }
 
-/** Codes for a certificate of the platform that is not accepted. */
-const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
+/** Codes for a certificate of the platform that is not accepted. Codes with ERR_SSL_ are about a certificate of the client. */
+const CERTIFICATE_CODES = /^(?!ERR_SSL_).*(CERT|SELF_SIGNED|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH)/;
 
 /** No connection, or it was lost before the answer was complete. Retryable; after a create, read first. */
 export class PlatformConnection extends PlatformError {

@@ -85,14 +85,16 @@ export async function whileAnswering<T>(
       .catch(() => undefined)
       .finally(() => (isChecking = false));
   }, CHECK_MS);
+  const late = afterAbort(either, clock);
   try {
     // The service may have been refused with an older key: ends a pause for that key, so that the key of these settings is tried.
     await target.budget.tryKey();
-    return await Promise.race([work(either), afterAbort(either, clock)]);
+    return await Promise.race([work(either), late.rejection]);
   } catch (error) {
     throw either.aborted ? either.reason : error;
   } finally {
     clearInterval(timer);
+    late.forget();
   }
 }
 
@@ -114,11 +116,16 @@ function createWaitTeller(tell: (text: string) => void) {
 /** Time that aborted work has to store its last results, milliseconds. */
 const LAST_NOTES_MS = 1000;
 
-/** Rejects some time after the abort, for work that does not end by itself. */
-function afterAbort(signal: AbortSignal, clock: Clock): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const end = (): void => void clock.sleep(LAST_NOTES_MS).then(() => reject(signal.reason as Error));
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+/** Returns a promise that rejects some time after the abort, for work that does not end by itself, until `forget` is called. */
+function afterAbort(signal: AbortSignal, clock: Clock): { rejection: Promise<never>; forget: () => void } {
+  let end = (): void => undefined;
+  const rejection = new Promise<never>((_resolve, reject) => {
+    end = () => void clock.sleep(LAST_NOTES_MS).then(() => reject(signal.reason as Error));
   });
+  // Nothing may wait for it any more when it rejects.
+  rejection.catch(() => undefined);
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  // Node keeps a signal with a listener as long as its source, and an import comes here for each row.
+  return { rejection, forget: () => signal.removeEventListener('abort', end) };
 }

@@ -18,6 +18,9 @@ const canBeProcess1 = spawnSync('unshare', [...AS_PROCESS_1.slice(1), 'true']).s
 const NO_LINKS = `import fs from 'node:fs/promises'; import { syncBuiltinESMExports } from 'node:module';
 fs.link = () => Promise.reject(Object.assign(new Error('no links'), { code: 'EPERM' })); syncBuiltinESMExports();`;
 
+/** Time for up to five backups, each by a process of its own, on a busy machine. */
+const LONG_MS = 120_000;
+
 let place: Place;
 beforeAll(async () => {
   place = await openPlace({});
@@ -61,9 +64,11 @@ async function cutBackup(
   for (let attempt = 1; attempt <= 5; attempt++) {
     const name = `${first}-${signal}-${attempt}.backup`;
     const child = start(['backup', path(name)]);
+    // Before the wait: the backup may be whole, and its process gone, when the file is seen.
+    const closed = ended(child);
     await eventually('the file is begun', () => files(name).length > 0);
     kill(child);
-    const end = await ended(child);
+    const end = await closed;
     if (!existsSync(path(name))) return { name, end };
   }
   throw new Error('each backup was whole before the signal');
@@ -80,6 +85,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     expect(statSync(path(name)).mode & 0o777).toBe(0o600);
     expect((await place.commands.run('restore', path(name), '--replace', '--yes')).code).toBe(0);
   },
+  LONG_MS,
 );
 
 testWith(canBeProcess1, 'unshare with namespaces').each(['SIGTERM', 'SIGINT'] as const)(
@@ -96,6 +102,7 @@ testWith(canBeProcess1, 'unshare with namespaces').each(['SIGTERM', 'SIGINT'] as
     expect(end).toEqual([128 + constants.signals[signal], null]);
     expect(files(name)).toEqual([]);
   },
+  LONG_MS,
 );
 
 test('a backup on a file system without hard links is whole, and replaces no file', async () => {

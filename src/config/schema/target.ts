@@ -42,7 +42,7 @@ const usersSchema = section('Which users this target gets, and how they leave.',
   }),
   deprovision: choice('What happens to a user who leaves.', ['deactivate', 'delete']),
   deleteAfterDays: optionalWhole(
-    'Delete for good this many days after the source deleted the user, as far as the guard lets it; null = never.',
+    'Delete for good this many days after the source deleted the user, as far as the guard lets it; with handover up to seven days after both are due; null = never.',
     0,
     3650,
   ),

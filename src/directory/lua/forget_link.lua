@@ -1,5 +1,5 @@
 -- Deletes the link of a resource to a platform id, and marks the resource, so that its next sync looks the account or group up.
--- NEEDS keys (clock, EDIT, key, p), exceptions (set_exception), links (unlink), marks (mark, mark_by_order)
+-- NEEDS keys (clock, EDIT, key, p), exceptions (set_exception), links (unlink), marks (mark_by_order)
 
 -- Returns the platform id that a link has, or under which an account or group may exist (`mayExist` of link.ts); '': it may exist
 -- under an unknown id (`mayExist` without id, `tried`); nil: none may exist.
@@ -10,15 +10,10 @@ local function known_id_of(link)
   return nil
 end
 
--- Marks the resource: by the order, or without one (p.request is nil) by the bridge itself.
-local function mark_anew(target, ref)
-  if p.request then mark_by_order(target, ref, EDIT, clock()) else mark(ref, EDIT) end
-end
-
 -- Deletes the link of the resource and returns true if `known_id_of` gives this platform id; else does nothing and returns false.
 -- p.keepsId: the link of a stored resource keeps the id in `mayExist`, and the names, so that the account is closed if the resource
 -- is deleted before it is linked again. p.leaves: the account or group that a create without answer may have made is not looked for
--- any more. Reads p.targets and p.request.
+-- any more. The mark keeps the request of a waiting change, else it has p.request (nil: the bridge itself).
 local function forget_link(target, ref, platform_id)
   local text = redis.call('HGET', key('links', target), ref)
   local link = text and cjson.decode(text)
@@ -27,7 +22,7 @@ local function forget_link(target, ref, platform_id)
     -- The account or group of the create (`tried`) is still to be found, so the link keeps the create.
     link.mayExist = nil
     redis.call('HSET', key('links', target), ref, cjson.encode(link))
-    mark_anew(target, ref)
+    mark_by_order(target, ref, EDIT, clock())
     return true
   end
   local kind, id = string.match(ref, '^(%a+):(.*)$')
@@ -42,6 +37,6 @@ local function forget_link(target, ref, platform_id)
   redis.call('DEL', key('lease', target .. ':' .. ref))
   set_exception(target, ref) -- without a reason: ends its exception
   unlink(target, kind .. ':' .. platform_id, ref)
-  mark_anew(target, ref)
+  mark_by_order(target, ref, EDIT, clock())
   return true
 end

@@ -96,7 +96,7 @@ export function createLiveStreams(
   };
 }
 
-/** Creates a read of the status that all streams share: at most one in each interval of LIVE_BEAT_MS, and one at a time. */
+/** Creates a read of the status that all streams share: at most about one in each interval of LIVE_BEAT_MS, and one at a time. */
 function createSharedRead(
   clock: Clock,
   read: () => Promise<unknown>,

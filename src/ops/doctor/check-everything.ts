@@ -1,5 +1,5 @@
-// Checks Redis, clocks, settings and targets for doctor, with a platform client of its own for each target. Writes only one thing:
-// the circuit breaker of a target closes if all answers of the target are good.
+// Checks Redis, clocks, settings and targets for doctor, with a platform client of its own for each target. Changes no
+// data and no settings: the circuit breaker of a target closes if all answers of the target are good.
 import { connectPlatform, type PlatformCall, type PlatformClient } from '../../platform/client.ts';
 import { failureSinceWords, newKeyAdvice, pauseWords } from '../../reconcile/breaker-words.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';

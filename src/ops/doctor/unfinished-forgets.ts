@@ -44,8 +44,7 @@ export function startFinishingForgets(
     const options = { actor, leaveAccounts, since, ...identify, otherPeople };
     const { kind } = await forgetPerson(deps, [state], ref, options);
     // Nothing shows whether an unclear user is the person, so an operator decides.
-    if (kind === 'pushed' || kind === 'pushedAgain' || kind === 'unclear')
-      await forgetOrders.change(claimed, { wasPushedAgain: true });
+    if (kind === 'pushed' || kind === 'unclear') await forgetOrders.change(claimed, { wasPushedAgain: true });
     logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
   }
 

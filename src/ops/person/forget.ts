@@ -77,6 +77,14 @@ export async function forgetPerson(
   const reports: ForgetReport[] = [];
   for (const person of checked.persons) {
     const report = await forgetIn(deps, person, actor);
+    // The order does not cover newer data, so the service must not complete it once the person has left again.
+    if ('kind' in report && report.kind === 'pushedAgain')
+      await person.desired.forgetOrders.start(person.refs, {
+        names: [...person.names],
+        externalIds: [...person.externalIds],
+        ...order,
+        wasPushedAgain: true,
+      });
     if ('kind' in report) return report;
     reports.push(report);
   }

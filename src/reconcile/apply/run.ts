@@ -132,7 +132,10 @@ async function isTenantAccepted(
 ): Promise<boolean> {
   if (tenantSuspicion === undefined) return false;
   await askAboutTenant(scope, tenantSuspicion);
-  if (!((await options.confirm?.(plan)) ?? true)) return false;
+  const isAccepted = (await options.confirm?.(plan)) ?? true;
+  // The question may outlast the lock: another run may have accepted the tenant and linked all resources anew.
+  options.signal.throwIfAborted();
+  if (!isAccepted) return false;
   await recordOrder(scope, 'reconcile', options, { subject: TENANT_ACCEPTED });
   return true;
 }

@@ -1,5 +1,5 @@
 // Starts reconcile runs, one at a time across all replicas: by schedule, when a process starts and a run is needed, when all
-// records have to be mapped anew, and again after a run that did not compare everything.
+// records have to be mapped anew, and again after such a run that did not compare everything.
 import cron from 'node-cron';
 import { isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { RunLost } from '../../directory/outbox/drift.ts';

@@ -106,7 +106,7 @@ export function toTypeConflict(
 
 /**
  * Returns the one conflict of an attribute that the platform defines with another type.
- * @param entries those of users: if a value was lost, the definition was made again at the platform
+ * @param entries those of users, before `toTypeConflict`: if a value was lost, the definition was made again at the platform
  */
 export const toDefinitionConflict = (
   [name, reason]: [name: string, reason: string],

@@ -11,6 +11,7 @@ import { correlate } from '../../sync/user/correlate.ts';
 import { isMadeAccount } from '../../sync/names/lost-create.ts';
 import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
+import { mayBeActive } from '../../sync/user/account-state.ts';
 import { deletionTime } from '../../sync/user/deletion-due.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { userAsApplied } from './as-applied.ts';
@@ -98,8 +99,9 @@ async function verifyUser(
   const { areValuesUnread } = found;
   const { observed, adoptable, values } = found.user;
   const rules = rulesOf(scan);
-  // The sync closes an open account anew, and then a handover is owed from that time on.
-  const closedAt = observed?.active === true ? rules.now : link.closedAt;
+  // The sync closes an account anew that is open or counts as open, and then a handover is owed from that time on.
+  const isClosedNow = observed?.active === true || mayBeActive(link);
+  const closedAt = isClosedNow ? rules.now : link.closedAt;
   const { handovers, target } = scan.scope;
   const account = { ref, closedAt, deletedAt };
   const deleteAt = await deletionTime(target.policy, handovers, account, rules.now);

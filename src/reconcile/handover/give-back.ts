@@ -137,7 +137,7 @@ async function confirmReturns(
     else count[outcome.kind] += 1;
     if (outcome.kind === 'untouched' || outcome.kind === 'unconfirmed') continue;
     const { kind, to, why } = outcome;
-    // Every run tries a refused item again, so that the same refusal is not logged twice.
+    // Every run for a person who is active again tries a refused item again, so that the same refusal is not logged twice.
     if (kind === 'refused' && why === before) continue;
     done.push({
       ...item,

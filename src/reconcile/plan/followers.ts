@@ -54,7 +54,7 @@ export async function withFollowers(
     ...usersWithTypeConflict(written, definitions.conflicts, new Set(refused.map(({ ref }) => ref))),
   ]);
   const withConflicts = written.map((entry) => toTypeConflict(entry, definitions.conflicts, waiting));
-  const all = await withAllFollowers(scan, withConflicts, verified, { ...definitions, ...reads });
+  const all = await withAllFollowers(scan, withConflicts, verified, { ...definitions, ...reads, written });
   // Users of whom an applied value is lost at the platform and cannot be written again.
   const lost = new Set(withConflicts.filter(isLostValue).map(({ ref }) => ref));
   return reportUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
@@ -65,7 +65,12 @@ async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
   verified: readonly VerifiedResource[],
-  { definitions: missing, conflicts, isConflictPerAttribute = false }: DefinitionFindings & DefinitionReads,
+  {
+    definitions: missing,
+    conflicts,
+    isConflictPerAttribute = false,
+    written,
+  }: DefinitionFindings & DefinitionReads & { written: readonly PlanEntry[] },
 ): Promise<PlanEntry[]> {
   const known = goneWithDefinition(entries, missing);
   const isOfAttribute = ({ action, attribute }: PlanEntry): boolean =>
@@ -74,7 +79,7 @@ async function withAllFollowers(
   const found = isConflictPerAttribute ? known.filter((entry) => !isOfAttribute(entry)) : known;
   const ofDefinitions = [
     ...missing,
-    ...(isConflictPerAttribute ? [...conflicts].map((each) => toDefinitionConflict(each, known)) : []),
+    ...(isConflictPerAttribute ? [...conflicts].map((each) => toDefinitionConflict(each, written)) : []),
   ];
   // The changes that have followers: those that link a resource newly, by ref, and one of each user who comes back into scope.
   const parents = new Map<Ref, PlanEntry>();

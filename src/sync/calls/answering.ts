@@ -86,7 +86,11 @@ export function createAnswering(clock: Clock) {
   };
 }
 
-/** Waits for a shared read. @param call context of the error @throws PlatformAborted when the signal aborts first */
+/**
+ * Waits for a read that several syncs share: the signal of one ends its own wait, and not the read.
+ * @param call context of the error
+ * @throws PlatformAborted when the signal aborts first
+ */
 export async function untilAborted<T>(
   shared: Promise<T>,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ const LIST = '';
 /** Creates the empty cache of one target. */
 export function createAdministrators(clock: Clock) {
   /** Administrators by folded userName. `at`: time when the account was last seen active; 0: deactivated. */
-  const seen = new Map<string, { username: string; at: number }>();
+  const seen = new Map<string, { username: string; email: string; at: number }>();
   let silentUntil = 0;
   /** Time of the last call of `awaitSharedRead`. */
   let lastCallAt = Number.NEGATIVE_INFINITY;
@@ -29,8 +29,9 @@ export function createAdministrators(clock: Clock) {
 
   /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
   function see(accounts: readonly ConsoleUser[]): void {
-    for (const { username, isAdmin, isDeactivated } of accounts) {
-      if (isAdmin) seen.set(fold(username), { username, at: isDeactivated === true ? 0 : clock.now() });
+    for (const { username, email, isAdmin, isDeactivated } of accounts) {
+      if (isAdmin)
+        seen.set(fold(username), { username, email, at: isDeactivated === true ? 0 : clock.now() });
       else seen.delete(fold(username));
     }
   }
@@ -49,9 +50,9 @@ export function createAdministrators(clock: Clock) {
 
   return {
     see,
-    /** Returns the userNames of the active administrators who were seen recently. */
-    active: (): string[] =>
-      [...seen.values()].filter(({ at }) => clock.now() - at < FRESH_MS).map(({ username }) => username),
+    /** Returns the active administrators who were seen recently. */
+    active: (): Pick<ConsoleUser, 'username' | 'email'>[] =>
+      [...seen.values()].filter(({ at }) => clock.now() - at < FRESH_MS),
     /** Returns the ids of the SCIM accounts with a userName, by a read (`readIds`) that deactivations share. */
     idsOf: (userName: string, readIds: () => Promise<string[]>): Promise<string[]> =>
       shared(fold(userName), readIds),

@@ -12,7 +12,7 @@ import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
-import { deletionTime } from './deletion-due.ts';
+import { deletionDue, deletionTime } from './deletion-due.ts';
 import { findUser } from './find-user.ts';
 import { accountsMatching } from './matching-accounts.ts';
 import { isGone } from '../calls/failures.ts';
@@ -55,8 +55,11 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   link.departed = true;
   const { ref, deletedAt } = work;
   const account = { ref, deletedAt, closedAt: link.closedAt };
-  const deleteAt = await deletionTime(target.policy, handovers, account, clock.now());
-  if (deleteAt !== undefined && deleteAt <= clock.now()) return deleteAccount(context);
+  const now = clock.now();
+  const deleteAt = await deletionTime(target.policy, handovers, account, now);
+  if (deleteAt !== undefined && deleteAt <= now) return deleteAccount(context);
+  // The deletion waits for the handover only, so a decision about it is kept.
+  if ((deletionDue(target.policy, deletedAt) ?? Infinity) <= now) context.gate.postponed.push('delete');
   await giveUpFormerName(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }

@@ -104,8 +104,9 @@ async function lookUp(
 }
 
 /**
- * Returns whether an active administrator was seen recently whose account is none of those that are being closed. An administrator
- * without SCIM account under the userName that was seen does not count: somebody may have renamed the account since.
+ * Returns whether an active administrator was seen recently whose account is none of those that are being closed. The SCIM account
+ * has the username as userName, else the email (contract 3.4). An administrator without one does not count: somebody may have
+ * renamed the account since.
  * @throws PlatformError
  */
 async function isAnotherSeen(
@@ -114,12 +115,15 @@ async function isAnotherSeen(
   { names, ids }: Leavers,
 ): Promise<boolean> {
   const { administrators, client } = target;
-  for (const userName of administrators.active()) {
-    if (names.has(fold(userName))) continue;
-    const found = await administrators.idsOf(userName, async () => {
+  const idsOf = (userName: string): Promise<string[]> =>
+    administrators.idsOf(userName, async () => {
       const users = await client.users.findBy('userName', userName, call);
       return users.filter((user) => fold(user.userName) === fold(userName)).map(({ id }) => id);
     });
+  for (const { username, email } of administrators.active()) {
+    if (names.has(fold(username))) continue;
+    const byName = await idsOf(username);
+    const found = byName.length > 0 || email === '' ? byName : await idsOf(email);
     if (found.length > 0 && found.every((id) => !ids.has(id))) return true;
   }
   return false;

@@ -58,7 +58,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('a view that is drawn again
     await open.open('people');
     await page.getByLabel('Person or group').fill('ada@acme.example');
     await page.keyboard.press('Enter');
-    await page.getByText('the bridge does not manage now and leaves').waitFor();
+    await page.getByText('the bridge does not manage through this connection now and leaves').waitFor();
     await page.getByRole('button', { name: /^Verify access of ada/ }).click();
     await page.getByText('From push to what is visible').waitFor();
     await page.getByRole('button', { name: 'Sync now' }).click();

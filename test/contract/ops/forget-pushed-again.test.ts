@@ -38,5 +38,5 @@ test('a person is pushed again between the check and the removals → the outcom
     handoverRules: () => undefined,
   });
   expect(outcome).toEqual({ kind: 'pushedAgain', connection: 'idp', ref });
-  await expect(forgetOrders.incomplete()).resolves.toMatchObject([{ ref }]);
+  await expect(forgetOrders.incomplete()).resolves.toMatchObject([{ ref, wasPushedAgain: true }]);
 });

@@ -13,6 +13,7 @@ test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'has no connection: the TLS certificate is not accepted'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'has no connection: the TLS certificate is not accepted'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'has no connection: the TLS certificate is not accepted'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'lost or never had a connection'],
   ['ECONNREFUSED', 'lost or never had a connection'],
 ])(
   'the connection fails with %s → the message tells whether the certificate is the reason, and the code',

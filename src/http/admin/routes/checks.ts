@@ -70,8 +70,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
   getRoute('/doctor/deep', 'readProof', {
     summary: 'Shows the result of the last comparison of derived data with the records.',
     answers: {
-      description:
-        'One report for each connection that has been compared, by the schedule or by an operator.',
+      description: 'One report for each connection that has been compared, by the service or by an operator.',
       schema: arrayOf(refTo('ProofReport')),
     },
     handle: async () => json(await lastProofs(context.states)),

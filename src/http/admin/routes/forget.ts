@@ -91,7 +91,7 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: {
       404: 'There is no data of such a person.',
-      409: 'The person is still pushed, a pushed user may be the same person, or an account may be active or has work to be handed over.',
+      409: 'The person is still pushed, or was pushed again during the order; a sync of the person runs; a pushed user may be the same person; or an account may be active or has work to be handed over.',
     },
     handle: async ({ person, connection, otherPeople = [], leaveAccount: leaveAccounts = false }, actor) => {
       const lookAt = createAccountLook(context.scopes.map(({ scope }) => scope.target));

@@ -99,6 +99,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'The outcome of each row, in the order of the rows.',
       schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
+    refuses: { 502: 'The platform does not answer; the links stored so far stay. Import the rows again.' },
     handle: async ({ rows, dryRun = false }, actor, { signal }) => {
       const scopes = context.scopes.map(({ scope }) => scope);
       const outcomes: Imported[] = [];
