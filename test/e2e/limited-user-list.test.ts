@@ -1,4 +1,4 @@
-// Tests a comparison whose list of all console accounts is answered with 429: it waits, and searches for nobody singly.
+// Tests a comparison whose list of all console accounts is answered with 429: it waits, and makes no search for a single person.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

@@ -70,7 +70,10 @@ export interface CoverPortion {
   others: { ref: Ref; state: CoverState }[];
 }
 
-/** A portion in which linked resources are only counted, and their reverse links are not checked, so no resource gets the state `astray`. */
+/**
+ * A portion in which linked resources are only counted, and their reverse links are not checked, so no resource gets the state
+ * `astray`.
+ */
 export interface BriefPortion {
   linked: number;
   others: CoverPortion['others'];

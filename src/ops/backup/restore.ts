@@ -64,7 +64,7 @@ export async function restore(
       return report;
     } catch (error) {
       // A restore that failed before it removed anything leaves the data whole. If it failed later, the note of the restore stays,
-      // so that the service does not start.
+      // so that the service does not start. It also stays if it cannot be removed, because Redis is away: the next restore ends it.
       if (isUnchanged) await options.withdrawRestore(started).catch(() => undefined);
       throw error;
     }

@@ -68,12 +68,7 @@ function* applyOperation(
     const current = ownValue(holder, target.name);
     if (comparesList(operation)) comparisons.count(toList(current).length);
     const value = readOpen(section, target.name, operation.value);
-    holder[target.name] = changeMember(
-      operation,
-      `${section.urn}:${target.name}`,
-      ownValue(holder, target.name),
-      value,
-    );
+    holder[target.name] = changeMember(operation, `${section.urn}:${target.name}`, current, value);
   }
   if (!section.core) draft[section.urn] = holder;
 }
